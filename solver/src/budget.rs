@@ -1,0 +1,80 @@
+//! Counted work and outside interrupts: what may stop a solve.
+//!
+//! Work is counted in units that do not depend on the machine (arcs priced, nodes touched), so a work limit gives
+//! the same answer everywhere. The interrupt is the caller's: it looks at a clock or a cancellation and is polled
+//! every [`POLL_EVERY`] units, well under a millisecond of work. This crate has no clock of its own.
+
+/// Units of work between two polls of the interrupt.
+pub const POLL_EVERY: u64 = 1 << 14;
+
+/// Why a solve stopped before its end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stop {
+    /// The work limit is spent.
+    WorkLimit,
+    /// The request's own time budget is spent.
+    TimeBudget,
+    /// The call's deadline is near.
+    Deadline,
+    /// The caller no longer waits.
+    Cancelled,
+}
+
+/// What a solve may spend.
+pub struct Budget<'a> {
+    limit: u64,
+    spent: u64,
+    next_poll: u64,
+    interrupt: &'a dyn Fn() -> Option<Stop>,
+}
+
+impl<'a> Budget<'a> {
+    /// At most `limit` units of work (`None`: any number) until `interrupt` answers with a reason to stop.
+    pub fn new(limit: Option<u64>, interrupt: &'a dyn Fn() -> Option<Stop>) -> Self {
+        Budget {
+            limit: limit.unwrap_or(u64::MAX),
+            spent: 0,
+            next_poll: 0,
+            interrupt,
+        }
+    }
+
+    /// Counts `units` of work.
+    ///
+    /// # Errors
+    /// The reason, once the limit is passed or the interrupt asks to stop.
+    #[inline]
+    pub fn spend(&mut self, units: u64) -> Result<(), Stop> {
+        self.spent = self.spent.saturating_add(units);
+        if self.spent > self.limit {
+            return Err(Stop::WorkLimit);
+        }
+        if self.spent >= self.next_poll {
+            return self.poll();
+        }
+        Ok(())
+    }
+
+    /// Asks the interrupt without counting work: for steps that the work limit doesn't govern.
+    ///
+    /// # Errors
+    /// The reason, where the interrupt asks to stop.
+    #[inline(never)]
+    pub fn poll(&mut self) -> Result<(), Stop> {
+        self.next_poll = self.spent.saturating_add(POLL_EVERY);
+        match (self.interrupt)() {
+            Some(reason) => Err(reason),
+            None => Ok(()),
+        }
+    }
+
+    /// Units spent so far.
+    pub fn spent(&self) -> u64 {
+        self.spent
+    }
+}
+
+/// An interrupt that never fires.
+pub fn never() -> Option<Stop> {
+    None
+}

@@ -1,0 +1,2 @@
+use good_lp as _;
+use proptest as _;

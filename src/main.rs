@@ -1,0 +1,2 @@
+//! shardflow
+fn main() {}
