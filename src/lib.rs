@@ -1,1 +1,10 @@
-//! shardflow
+//! shardflow: a placement optimizer for sharded clusters, served over gRPC.
+
+/// Messages and services of `proto/shardflow/v1`, generated.
+#[allow(missing_docs, unreachable_pub, clippy::all)]
+pub mod pb {
+    tonic::include_proto!("shardflow.v1");
+
+    /// Descriptors of all messages, for reflection and the JSON mapping.
+    pub const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/descriptors.bin"));
+}

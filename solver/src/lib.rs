@@ -3,6 +3,10 @@
 //! Data flows one way: [`input`] → [`validate`] → [`snapshot`] → network → flow → plan → verify.
 
 pub mod budget;
+pub mod certificate;
 pub mod cost;
 pub mod input;
+pub mod plan;
 pub mod snapshot;
+pub mod strategy;
+pub mod validate;
