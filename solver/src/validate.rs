@@ -1,4 +1,15 @@
 //! From input to problem: every finding at once, or a [`Problem`] that its users can rely on.
+//!
+//! Checks run over the input in the caller's order and only collect; nothing is built before all of them have
+//! passed, so that a caller mends a request once. Complexity: O(input · log input).
+
+mod assemble;
+mod flights;
+mod policy;
+mod ranges;
+mod snapshot;
+
+use std::fmt;
 
 use crate::input::{PolicyInput, SnapshotInput};
 use crate::snapshot::Problem;
@@ -14,13 +25,44 @@ pub struct Finding {
     pub rule: String,
 }
 
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.value.is_empty() {
+            write!(f, "{}: {}", self.path, self.rule)
+        } else {
+            write!(f, "{}: {}: {}", self.path, self.value, self.rule)
+        }
+    }
+}
+
 /// Why an input gives no problem.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Rejection {
-    /// Everything that is wrong, in the order of the input.
+    /// Everything that is wrong.
     pub invalid: Vec<Finding>,
     /// Features asked for that this version does not have.
     pub unsupported: Vec<Finding>,
+}
+
+/// Findings as they are made.
+#[derive(Default)]
+struct Findings(Vec<Finding>);
+
+impl Findings {
+    fn add(&mut self, path: impl Into<String>, value: impl fmt::Display, rule: impl Into<String>) {
+        self.0.push(Finding {
+            path: path.into(),
+            value: value.to_string(),
+            rule: rule.into(),
+        });
+    }
+
+    /// A number that must not be negative.
+    fn not_negative(&mut self, path: impl FnOnce() -> String, value: i64) {
+        if value < 0 {
+            self.add(path(), value, "must not be negative");
+        }
+    }
 }
 
 /// Checks a snapshot and policy and puts them in canonical order.
@@ -28,6 +70,20 @@ pub struct Rejection {
 /// # Errors
 /// Everything that is wrong, and every feature that is asked for and not built.
 pub fn build(snapshot: &SnapshotInput, policy: &PolicyInput) -> Result<Problem, Rejection> {
-    let _ = (snapshot, policy);
-    Err(Rejection::default())
+    let mut findings = Findings::default();
+    let resolved = snapshot::resolve(snapshot, &mut findings);
+    let layouts = flights::apply(snapshot, &resolved, &mut findings);
+    let weights = policy::check(policy, &mut findings);
+    ranges::check(snapshot, &resolved, &weights, &mut findings);
+    let unsupported = policy::unsupported(snapshot, policy);
+    if findings.0.is_empty() && unsupported.is_empty() {
+        Ok(assemble::problem(
+            snapshot, policy, weights, &resolved, layouts,
+        ))
+    } else {
+        Err(Rejection {
+            invalid: findings.0,
+            unsupported,
+        })
+    }
 }

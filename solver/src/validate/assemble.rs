@@ -1,0 +1,306 @@
+//! Puts a checked input in canonical order. Nothing here can fail.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::flights::Landed;
+use super::snapshot::{Resolved, Zoning};
+use crate::input::{PolicyInput, SnapshotInput, SpreadInput, StreamInput, TrafficSourceInput};
+use crate::snapshot::{
+    Assignment, Broker, BrokerId, BrokerState, Counts, Limits, Policy, Problem, Roles, Shard,
+    Spread, Stream, StreamId, Traffic, Weights, Zone, ZoneId,
+};
+
+pub(super) fn problem(
+    snapshot: &SnapshotInput,
+    policy: &PolicyInput,
+    weights: Weights,
+    resolved: &Resolved<'_>,
+    layouts: Vec<Landed>,
+) -> Problem {
+    let mut warnings = Vec::new();
+    let (zones, zone_ids, absent_zone_minimum) = zones(snapshot, policy, resolved, &mut warnings);
+    let broker_order = order(snapshot.brokers.len(), |i| &snapshot.brokers[i].id);
+    let broker_ids = inverse(&broker_order);
+    let brokers: Vec<Broker> = broker_order
+        .iter()
+        .map(|&i| {
+            let b = &snapshot.brokers[i];
+            Broker {
+                id: b.id.clone(),
+                zone: zone_ids[zone_name(snapshot, resolved, i)],
+                state: b.state,
+                share: b.share.unwrap_or(1),
+                max_leaders: b.max_leaders,
+                max_replicas: b.max_replicas,
+            }
+        })
+        .collect();
+    let context = Context {
+        snapshot,
+        resolved,
+        zone_ids: &zone_ids,
+        brokers: &brokers,
+        broker_order: &broker_order,
+        broker_ids: &broker_ids,
+    };
+    let stream_order = order(snapshot.streams.len(), |i| &snapshot.streams[i].id);
+    let stream_ids = inverse(&stream_order);
+    let mut streams: Vec<Stream> = stream_order
+        .iter()
+        .map(|&i| context.stream(&snapshot.streams[i], policy, &mut warnings))
+        .collect();
+    let shards = context.shards(layouts, &stream_ids);
+    let mut next = 0;
+    for (s, stream) in streams.iter_mut().enumerate() {
+        let first = next;
+        while (shards.get(next)).is_some_and(|shard: &Shard| shard.stream.index() == s) {
+            next += 1;
+        }
+        stream.shards = first as u32..next as u32;
+    }
+    let limits = limits(&brokers, &zones, &shards);
+    Problem {
+        cluster_id: snapshot.cluster_id.clone(),
+        generation: snapshot.generation.clone(),
+        share_total: active_share(&brokers, |_| true),
+        replicas_wanted: streams
+            .iter()
+            .map(|s| s.shard_count() * i64::from(s.replication_factor))
+            .sum(),
+        policy: domain_policy(policy, weights, &streams, absent_zone_minimum),
+        brokers,
+        zones,
+        streams,
+        shards,
+        limits,
+        warnings,
+    }
+}
+
+/// Positions in the order of their keys.
+fn order<'a, K: Ord + ?Sized + 'a>(count: usize, key: impl Fn(usize) -> &'a K) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..count).collect();
+    order.sort_by(|&a, &b| key(a).cmp(key(b)));
+    order
+}
+
+/// Rank of each position in an order.
+fn inverse(order: &[usize]) -> Vec<u32> {
+    let mut ranks = vec![0; order.len()];
+    for (rank, &i) in order.iter().enumerate() {
+        ranks[i] = rank as u32;
+    }
+    ranks
+}
+
+fn zone_name<'a>(snapshot: &'a SnapshotInput, resolved: &Resolved<'_>, i: usize) -> &'a str {
+    let broker = &snapshot.brokers[i];
+    match resolved.zoning {
+        Zoning::Named => &broker.zone,
+        Zoning::PerBroker => &broker.id,
+    }
+}
+
+/// The zones in canonical order with their limits, their ids by name, and the minima asked of zones without brokers.
+fn zones<'a>(
+    snapshot: &'a SnapshotInput,
+    policy: &PolicyInput,
+    resolved: &Resolved<'_>,
+    warnings: &mut Vec<String>,
+) -> (Vec<Zone>, HashMap<&'a str, ZoneId>, i64) {
+    let names: BTreeSet<&str> = (0..snapshot.brokers.len())
+        .map(|i| zone_name(snapshot, resolved, i))
+        .collect();
+    let ids: HashMap<&str, ZoneId> = names
+        .iter()
+        .enumerate()
+        .map(|(z, &name)| (name, ZoneId::at(z)))
+        .collect();
+    let mut zones: Vec<Zone> = names
+        .iter()
+        .map(|name| Zone {
+            name: (*name).to_owned(),
+            min_leaders: 0,
+            max_leaders: None,
+            max_replicas: None,
+        })
+        .collect();
+    let mut absent_minimum = 0;
+    for limit in &policy.zone_limits {
+        let minimum = limit.min_leaders.unwrap_or(0);
+        let Some(id) = ids.get(limit.zone.as_str()) else {
+            absent_minimum += i64::from(minimum);
+            warnings.push(format!(
+                "policy.zone_limits: no broker is in zone {:?}",
+                limit.zone
+            ));
+            continue;
+        };
+        let zone = &mut zones[id.index()];
+        zone.min_leaders = minimum;
+        zone.max_leaders = limit.max_leaders;
+        zone.max_replicas = limit.max_replicas;
+    }
+    warnings.sort();
+    (zones, ids, absent_minimum)
+}
+
+struct Context<'a> {
+    snapshot: &'a SnapshotInput,
+    resolved: &'a Resolved<'a>,
+    zone_ids: &'a HashMap<&'a str, ZoneId>,
+    brokers: &'a [Broker],
+    broker_order: &'a [usize],
+    broker_ids: &'a [u32],
+}
+
+impl Context<'_> {
+    /// A stream, its range of shards still empty.
+    fn stream(
+        &self,
+        input: &StreamInput,
+        policy: &PolicyInput,
+        warnings: &mut Vec<String>,
+    ) -> Stream {
+        let mut required: BTreeMap<&str, &str> = BTreeMap::new();
+        for (key, value) in policy.required_tags.iter().chain(&input.required_tags) {
+            required.insert(key, value);
+        }
+        let mut allowed = vec![input.allowed_brokers.is_empty(); self.brokers.len()];
+        let names: BTreeSet<&str> = input.allowed_brokers.iter().map(String::as_str).collect();
+        for name in names {
+            match self.resolved.brokers.get(name) {
+                Some(&i) => allowed[self.broker_ids[i] as usize] = true,
+                None => warnings.push(format!(
+                    "stream {:?}: allowed broker {name:?} is not in the snapshot",
+                    input.id
+                )),
+            }
+        }
+        let carries = |i: usize| {
+            let tags = &self.snapshot.brokers[i].tags;
+            required
+                .iter()
+                .all(|(&key, &value)| tags.get(key).is_some_and(|tag| tag == value))
+        };
+        let open: Vec<bool> = (self.broker_order.iter().zip(&allowed))
+            .map(|(&i, &allowed)| allowed && carries(i))
+            .collect();
+        Stream {
+            id: input.id.clone(),
+            replication_factor: input.replication_factor.max(1),
+            shards: 0..0,
+            share_total: active_share(self.brokers, |b| open[b]),
+            open,
+        }
+    }
+
+    /// Shards in canonical order.
+    fn shards(&self, layouts: Vec<Landed>, stream_ids: &[u32]) -> Vec<Shard> {
+        let mut shards: Vec<Shard> = (self.snapshot.shards.iter())
+            .zip(&self.resolved.layouts)
+            .zip(layouts)
+            .filter_map(|((input, listed), landed)| {
+                let stream = StreamId(stream_ids[listed.stream?]);
+                let present = self.assignment(&landed);
+                let is_led = present
+                    .leader
+                    .is_some_and(|b| self.brokers[b.index()].state != BrokerState::Down);
+                Some(Shard {
+                    id: input.id.clone(),
+                    stream,
+                    number: input.number,
+                    size_bytes: input.size_bytes,
+                    rate: input.rate,
+                    is_pinned: (input.pinned || landed.is_held) && is_led,
+                    leader_traffic: self.traffic(&input.sources),
+                    follower_traffic: self.traffic(&input.follower_sources),
+                    present,
+                })
+            })
+            .collect();
+        shards.sort_by(|a, b| (a.stream, a.number, &a.id).cmp(&(b.stream, b.number, &b.id)));
+        shards
+    }
+
+    fn assignment(&self, landed: &Landed) -> Assignment {
+        let id = |i: usize| BrokerId(self.broker_ids[i]);
+        let mut followers: Vec<BrokerId> = landed.followers.iter().map(|&i| id(i)).collect();
+        followers.sort_unstable();
+        Assignment {
+            leader: landed.leader.map(id),
+            followers,
+        }
+    }
+
+    fn traffic(&self, sources: &[TrafficSourceInput]) -> Traffic {
+        let mut reached: BTreeMap<ZoneId, i64> = BTreeMap::new();
+        let mut total = 0;
+        for source in sources {
+            total += source.weight;
+            let zones: BTreeSet<ZoneId> = (source.zones.iter())
+                .filter_map(|name| self.zone_ids.get(name.as_str()).copied())
+                .collect();
+            for zone in zones {
+                *reached.entry(zone).or_default() += source.weight;
+            }
+        }
+        Traffic {
+            total,
+            reached: reached.into_iter().collect(),
+        }
+    }
+}
+
+fn active_share(brokers: &[Broker], open: impl Fn(usize) -> bool) -> u64 {
+    (brokers.iter().enumerate())
+        .filter(|(b, broker)| broker.state == BrokerState::Active && open(*b))
+        .map(|(_, broker)| u64::from(broker.share))
+        .sum()
+}
+
+fn limits(brokers: &[Broker], zones: &[Zone], shards: &[Shard]) -> Limits {
+    let mut present = Counts::zero(brokers.len(), zones.len());
+    for shard in shards {
+        present.add(brokers, &shard.present, 1);
+    }
+    let in_force =
+        |cap: Option<u32>, now: i64| cap.map_or(Limits::NONE, |cap| now.max(i64::from(cap)));
+    let with = |now: &[i64], cap: &dyn Fn(usize) -> Option<u32>| {
+        (now.iter().enumerate())
+            .map(|(i, &now)| in_force(cap(i), now))
+            .collect()
+    };
+    let in_force = Counts {
+        leaders: with(&present.leaders, &|b| brokers[b].max_leaders),
+        replicas: with(&present.replicas, &|b| brokers[b].max_replicas),
+        zone_leaders: with(&present.zone_leaders, &|z| zones[z].max_leaders),
+        zone_replicas: with(&present.zone_replicas, &|z| zones[z].max_replicas),
+    };
+    Limits { present, in_force }
+}
+
+fn domain_policy(
+    policy: &PolicyInput,
+    weights: Weights,
+    streams: &[Stream],
+    absent_zone_minimum: i64,
+) -> Policy {
+    let spread = |input: &SpreadInput| (!input.is_off).then_some(Spread { slack: input.slack });
+    let followers_are_wanted =
+        (streams.iter()).any(|s| s.shard_count() > 0 && s.replication_factor > 1);
+    let replicas_count = policy.roles == Roles::LeadersAndFollowers && followers_are_wanted;
+    let replica_spread = |input: &SpreadInput| spread(input).filter(|_| replicas_count);
+    Policy {
+        weights,
+        roles: policy.roles,
+        stream_leaders: spread(&policy.stream_leaders),
+        cluster_leaders: spread(&policy.cluster_leaders),
+        stream_replicas: replica_spread(&policy.stream_replicas),
+        cluster_replicas: replica_spread(&policy.cluster_replicas),
+        min_zones: policy.min_zones,
+        allow_zone_loss: policy.allow_zone_loss,
+        max_replicas_per_zone: policy.max_replicas_per_zone,
+        absent_zone_minimum,
+    }
+}
