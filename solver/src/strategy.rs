@@ -1,9 +1,21 @@
 //! The door: picks an engine, keeps the budget, labels the outcome.
+//!
+//! An answer is the best of the candidates at hand: the exact engine's placement, the greedy tiers', the present
+//! layout, in this order where they cost the same. The exact engine starts from the better of the other two, so
+//! whenever it is stopped its plan is no worse. Each candidate passes the verifier before it is answered; bounds are
+//! the verifier's own, computed from the snapshot and the prices alone, never the engine's word. A plan is optimal
+//! when its value meets the bound in every rank.
 
-use crate::budget::Stop;
+use crate::budget::{Budget, Stop};
 use crate::certificate::Certificate;
-use crate::cost::Rank;
-use crate::plan::Plan;
+use crate::cost::{Cost, Rank, evaluate};
+use crate::greedy::felix;
+use crate::model::current;
+use crate::model::leaders::{self, LeaderError};
+use crate::plan::{self, Plan};
+use crate::snapshot::{Assignment, Problem};
+use crate::validate::Finding;
+use crate::verify;
 
 /// Who plans.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -104,4 +116,185 @@ pub struct Answer {
     pub plan: Plan,
     /// The report.
     pub report: Report,
+}
+
+/// Plans.
+///
+/// # Errors
+/// Where the planner or what it would have to decide is not built; the finding names it.
+pub fn solve(
+    problem: &Problem,
+    options: &SolveOptions,
+    interrupt: &dyn Fn() -> Option<Stop>,
+) -> Result<Answer, Finding> {
+    check_supported(problem, options.planner)?;
+    let mut budget = Budget::new(options.work_limit, interrupt);
+    let mut candidates = Candidates::new(problem);
+    let tiers = felix::plan(problem, &mut budget);
+    let mut stop = tiers.as_ref().err().copied();
+    if let Ok(placement) = tiers {
+        candidates.add(Engine::GreedyTiers, placement);
+    }
+    let mut certificate = None;
+    let mut is_refused = false;
+    if options.planner != Planner::GreedyTiers && stop.is_none() {
+        match leaders::solve(problem, candidates.best(), &mut budget) {
+            Ok(solution) => {
+                stop = solution.stop;
+                certificate = Some(solution.certificate);
+                candidates.add(Engine::NetworkSimplex, solution.placement);
+            }
+            Err(LeaderError::Stopped(reason)) => stop = Some(reason),
+            Err(LeaderError::Refused(fault)) => {
+                is_refused = true;
+                candidates.warnings.push(fault);
+            }
+        }
+    }
+    let work = budget.spent();
+    let (engine, placement) = candidates.verified(&mut is_refused);
+    let mut answer = label(problem, engine, placement, certificate);
+    let report = &mut answer.report;
+    report.work = work;
+    report.warnings.append(&mut candidates.warnings);
+    report.is_reproducible = stop.is_none_or(|reason| reason == Stop::WorkLimit);
+    report.fallback = match stop {
+        _ if report.outcome == Outcome::Optimal => None,
+        Some(reason) => Some(Fallback::Budget(reason)),
+        None => is_refused.then_some(Fallback::Verifier),
+    };
+    Ok(answer)
+}
+
+/// Judges a plan made elsewhere. Rules that it breaks become warnings.
+pub fn judge(problem: &Problem, placement: Vec<Assignment>) -> Answer {
+    let faults = verify::placement::check(problem, &placement).faults;
+    let mut answer = label(problem, Engine::External, placement, None);
+    if !faults.is_empty() {
+        answer.report.outcome = Outcome::Feasible;
+    }
+    answer
+        .report
+        .warnings
+        .extend(faults.iter().map(|fault| fault.to_string()));
+    answer
+}
+
+fn check_supported(problem: &Problem, planner: Planner) -> Result<(), Finding> {
+    let unsupported = |path: &str, value: String| {
+        Err(Finding {
+            path: path.to_owned(),
+            value,
+            rule: "is not supported by this version".to_owned(),
+        })
+    };
+    match planner {
+        Planner::Mip => return unsupported("options.planner", "PLANNER_MIP".to_owned()),
+        Planner::WeightFunction => {
+            return unsupported("options.planner", "PLANNER_WEIGHT_FUNCTION".to_owned());
+        }
+        Planner::Swap => return unsupported("options.planner", "PLANNER_SWAP".to_owned()),
+        Planner::GreedyTiers => return Ok(()),
+        Planner::Auto | Planner::NetworkSimplex => {}
+    }
+    if leaders::applies(problem) {
+        return Ok(());
+    }
+    let factor = (problem.streams.iter())
+        .filter(|s| s.shard_count() > 0)
+        .map(|s| s.replication_factor)
+        .max();
+    Err(Finding {
+        path: "snapshot.streams.replication_factor".to_owned(),
+        value: factor.unwrap_or(1).to_string(),
+        rule: "above 1 is supported by this version under ROLES_LEADERSHIP_ONLY, or with \
+               PLANNER_GREEDY_TIERS"
+            .to_owned(),
+    })
+}
+
+/// Placements to choose from, the preferred one last.
+struct Candidates<'p> {
+    problem: &'p Problem,
+    list: Vec<(Cost, Engine, Vec<Assignment>)>,
+    warnings: Vec<String>,
+}
+
+impl<'p> Candidates<'p> {
+    fn new(problem: &'p Problem) -> Self {
+        let mut candidates = Candidates {
+            problem,
+            list: Vec::new(),
+            warnings: problem.warnings.clone(),
+        };
+        candidates.add(Engine::Current, current::placement(problem));
+        candidates
+    }
+
+    fn add(&mut self, engine: Engine, placement: Vec<Assignment>) {
+        let cost = evaluate(self.problem, &placement).0;
+        self.list.push((cost, engine, placement));
+        // Stable, so that the newest of equals comes last.
+        self.list.sort_by(|a, b| b.0.cmp(&a.0));
+    }
+
+    /// The cheapest placement.
+    fn best(&self) -> &[Assignment] {
+        self.list.last().map_or(&[], |candidate| &candidate.2)
+    }
+
+    /// The cheapest placement that the verifier accepts; the present layout where it accepts none.
+    fn verified(&mut self, is_refused: &mut bool) -> (Engine, Vec<Assignment>) {
+        while let Some((cost, engine, placement)) = self.list.pop() {
+            let checked = verify::placement::check(self.problem, &placement);
+            let fault = match checked.faults.first() {
+                Some(fault) => fault.to_string(),
+                None if checked.cost != cost => {
+                    format!("the cost is {:?}, not {:?}", checked.cost.0, cost.0)
+                }
+                None => return (engine, placement),
+            };
+            *is_refused = true;
+            self.warnings.push(format!(
+                "the verifier refused a plan of {engine:?}: {fault}"
+            ));
+        }
+        (Engine::Current, current::placement(self.problem))
+    }
+}
+
+/// A placement as an answer, with the bounds that the prices prove.
+fn label(
+    problem: &Problem,
+    engine: Engine,
+    placement: Vec<Assignment>,
+    certificate: Option<Certificate>,
+) -> Answer {
+    let plan = plan::make(problem, placement);
+    let value = plan.after.0;
+    let prices = certificate.clone().unwrap_or_default();
+    let ranks = verify::bound::ranks(problem, &prices, &value);
+    let unproven = ranks.iter().find(|rank| rank.bound != Some(rank.value));
+    let gap = unproven.and_then(|rank| {
+        let missing = i128::from(rank.value) - i128::from(rank.bound?);
+        Some(missing as f64 / rank.value.unsigned_abs().max(1) as f64)
+    });
+    let outcome = match unproven {
+        None => Outcome::Optimal,
+        Some(_) => Outcome::Feasible,
+    };
+    Answer {
+        report: Report {
+            engine,
+            outcome,
+            fallback: None,
+            ranks,
+            gap,
+            work: 0,
+            is_reproducible: true,
+            certificate,
+            warnings: Vec::new(),
+        },
+        plan,
+    }
 }

@@ -1,7 +1,7 @@
 //! Refuses whatever could make a reported total, or a price on the way to it, leave `i64`.
 //!
 //! Prices of the `weighted` rank are sums along a path that passes each shard at most once, by two arcs, so they
-//! stay below twice the largest total. Totals are therefore held to an eighth of `i64`, and no engine has to
+//! stay below twice the largest total. Totals are therefore held to a 32nd of `i64`, and no engine has to
 //! check an addition.
 
 use super::Findings;
@@ -10,7 +10,7 @@ use crate::input::{SnapshotInput, TrafficSourceInput};
 use crate::snapshot::Weights;
 
 /// Largest total of the `weighted` rank.
-const WEIGHTED_MAX: i128 = i64::MAX as i128 / 8;
+const WEIGHTED_MAX: i128 = i64::MAX as i128 / 32;
 /// Most replicas wanted by all shards together: squares of their counts stay within `i64`.
 const REPLICAS_MAX: i128 = 1 << 31;
 

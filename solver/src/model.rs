@@ -1,0 +1,5 @@
+//! Snapshot to network, and flow to placement.
+
+pub mod current;
+pub mod leaders;
+mod seating;
