@@ -1,0 +1,26 @@
+# The only command names; CI speaks the same words.
+.PHONY: build demo test lint bench bootstrap
+
+# Finds, or installs, what the build needs besides Rust.
+bootstrap:
+	@sh scripts/bootstrap.sh
+
+# An optimised binary in target/release.
+build: bootstrap
+	cargo build --release --locked
+
+# The main job: a server on loopback, two clusters sent over gRPC, before and after.
+demo: bootstrap
+	cargo build --locked --bin shardflow
+	@sh scripts/demo.sh target/debug/shardflow
+
+test: bootstrap
+	cargo test --workspace --locked
+
+lint: bootstrap
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
+
+bench: bootstrap
+	cargo bench --workspace --locked
