@@ -119,6 +119,8 @@ pub struct Zone {
 pub struct Stream {
     /// Id as listed.
     pub id: String,
+    /// Position in the caller's list, for messages only.
+    pub position: usize,
     /// Replicas a shard should have, at least 1.
     pub replication_factor: u32,
     /// Its shards, as a range of [`ShardId`] positions.

@@ -180,37 +180,42 @@ pub fn judge(problem: &Problem, placement: Vec<Assignment>) -> Answer {
     answer
 }
 
-fn check_supported(problem: &Problem, planner: Planner) -> Result<(), Finding> {
-    let unsupported = |path: &str, value: String| {
+/// Whether the planner, and what it would have to decide, is built.
+///
+/// # Errors
+/// The finding names what is not.
+pub fn check_supported(problem: &Problem, planner: Planner) -> Result<(), Finding> {
+    let unsupported = |path: &str, value: String, rule: &str| {
         Err(Finding {
             path: path.to_owned(),
             value,
-            rule: "is not supported by this version".to_owned(),
+            rule: rule.to_owned(),
         })
     };
-    match planner {
-        Planner::Mip => return unsupported("options.planner", "PLANNER_MIP".to_owned()),
-        Planner::WeightFunction => {
-            return unsupported("options.planner", "PLANNER_WEIGHT_FUNCTION".to_owned());
-        }
-        Planner::Swap => return unsupported("options.planner", "PLANNER_SWAP".to_owned()),
+    let name = match planner {
+        Planner::Mip => "PLANNER_MIP",
+        Planner::WeightFunction => "PLANNER_WEIGHT_FUNCTION",
+        Planner::Swap => "PLANNER_SWAP",
         Planner::GreedyTiers => return Ok(()),
-        Planner::Auto | Planner::NetworkSimplex => {}
+        Planner::Auto | Planner::NetworkSimplex => "",
+    };
+    if !name.is_empty() {
+        return unsupported("options.planner", name.to_owned(), "is not supported by this version");
     }
     if leaders::applies(problem) {
         return Ok(());
     }
-    let factor = (problem.streams.iter())
-        .filter(|s| s.shard_count() > 0)
-        .map(|s| s.replication_factor)
-        .max();
-    Err(Finding {
-        path: "snapshot.streams.replication_factor".to_owned(),
-        value: factor.unwrap_or(1).to_string(),
-        rule: "above 1 is supported by this version under ROLES_LEADERSHIP_ONLY, or with \
-               PLANNER_GREEDY_TIERS"
-            .to_owned(),
-    })
+    let with_followers = (problem.streams.iter())
+        .filter(|s| s.shard_count() > 0 && s.replication_factor > 1)
+        .min_by_key(|s| s.position);
+    let Some(stream) = with_followers else {
+        return Ok(());
+    };
+    unsupported(
+        &format!("snapshot.streams[{}].replication_factor", stream.position),
+        stream.replication_factor.to_string(),
+        "above 1 is supported by this version only under ROLES_LEADERSHIP_ONLY or with PLANNER_GREEDY_TIERS",
+    )
 }
 
 /// Placements to choose from, the preferred one last.

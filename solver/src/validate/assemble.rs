@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::flights::Landed;
 use super::snapshot::{Resolved, Zoning};
-use crate::input::{PolicyInput, SnapshotInput, SpreadInput, StreamInput, TrafficSourceInput};
+use crate::input::{PolicyInput, SnapshotInput, SpreadInput, TrafficSourceInput};
 use crate::snapshot::{
     Assignment, Broker, BrokerId, BrokerState, Counts, Limits, Policy, Problem, Roles, Shard,
     Spread, Stream, StreamId, Traffic, Weights, Zone, ZoneId,
@@ -47,7 +47,7 @@ pub(super) fn problem(
     let stream_ids = inverse(&stream_order);
     let mut streams: Vec<Stream> = stream_order
         .iter()
-        .map(|&i| context.stream(&snapshot.streams[i], policy, &mut warnings))
+        .map(|&i| context.stream(i, policy, &mut warnings))
         .collect();
     let shards = context.shards(layouts, &stream_ids);
     let mut next = 0;
@@ -158,10 +158,11 @@ impl Context<'_> {
     /// A stream, its range of shards still empty.
     fn stream(
         &self,
-        input: &StreamInput,
+        position: usize,
         policy: &PolicyInput,
         warnings: &mut Vec<String>,
     ) -> Stream {
+        let input = &self.snapshot.streams[position];
         let mut required: BTreeMap<&str, &str> = BTreeMap::new();
         for (key, value) in policy.required_tags.iter().chain(&input.required_tags) {
             required.insert(key, value);
@@ -188,6 +189,7 @@ impl Context<'_> {
             .collect();
         Stream {
             id: input.id.clone(),
+            position,
             replication_factor: input.replication_factor.max(1),
             shards: 0..0,
             share_total: active_share(self.brokers, |b| open[b]),
