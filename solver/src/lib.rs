@@ -5,4 +5,7 @@
 pub mod budget;
 pub mod cost;
 pub mod input;
+pub mod network;
+pub mod simplex;
 pub mod snapshot;
+pub mod verify;
