@@ -1,12 +1,17 @@
 //! Placement of shards on brokers as min-cost flow: pure, no I/O, no async, no clock.
 //!
-//! Data flows one way: [`input`] → [`validate`] → [`snapshot`] → network → flow → plan → verify.
+//! Data flows one way: [`input`] → [`validate`] → [`snapshot`] → [`network`] → flow → [`plan`] → [`verify`].
 
 pub mod budget;
 pub mod certificate;
 pub mod cost;
+pub mod greedy;
 pub mod input;
+pub mod model;
+pub mod network;
 pub mod plan;
+pub mod simplex;
 pub mod snapshot;
 pub mod strategy;
 pub mod validate;
+pub mod verify;

@@ -1,0 +1,88 @@
+//! The cost of the rank in force, by arc.
+
+use crate::network::{Convex, RankCost, Segment};
+
+const NONE: u32 = u32::MAX;
+
+/// Unit cost and bend per arc, the artificial arcs behind those of the network.
+#[derive(Clone, Debug)]
+pub(super) struct Slopes {
+    unit: Vec<i64>,
+    bend_of: Vec<u32>,
+    bends: Vec<Convex>,
+    /// Arcs with a bend.
+    bent: Vec<u32>,
+    /// Where artificial arcs begin.
+    artificial: usize,
+}
+
+impl Slopes {
+    /// Costs that are zero for `artificial` arcs of the network and so many more behind them.
+    pub(super) fn zero(artificial: usize, more: usize) -> Self {
+        Slopes {
+            unit: vec![0; artificial + more],
+            bend_of: vec![NONE; artificial + more],
+            bends: Vec::new(),
+            bent: Vec::new(),
+            artificial,
+        }
+    }
+
+    /// Each artificial arc costs one, all others nothing.
+    pub(super) fn load_artificial(&mut self) {
+        self.load(&RankCost::default());
+        self.unit[self.artificial..].fill(1);
+    }
+
+    /// The cost of a rank, which fits the network; artificial arcs cost nothing.
+    pub(super) fn load(&mut self, rank: &RankCost) {
+        for &arc in &self.bent {
+            self.bend_of[arc as usize] = NONE;
+        }
+        self.bends.clear();
+        self.bent.clear();
+        if rank.unit.is_empty() {
+            self.unit.fill(0);
+        } else {
+            self.unit[..self.artificial].copy_from_slice(&rank.unit);
+            self.unit[self.artificial..].fill(0);
+        }
+        for &(arc, bend) in &rank.convex {
+            self.bend_of[arc.index()] = self.bends.len() as u32;
+            self.bends.push(bend);
+            self.bent.push(arc.0);
+        }
+    }
+
+    #[inline]
+    fn bend(&self, arc: usize) -> Option<Convex> {
+        let bend = self.bend_of[arc];
+        (bend != NONE).then(|| self.bends[bend as usize])
+    }
+
+    /// Cost of one unit more.
+    #[inline]
+    pub(super) fn right(&self, arc: usize, flow: i64) -> i64 {
+        self.unit[arc] + self.bend(arc).map_or(0, |bend| bend.right_slope(flow))
+    }
+
+    /// What one unit less saves.
+    #[inline]
+    pub(super) fn left(&self, arc: usize, flow: i64) -> i64 {
+        self.unit[arc] + self.bend(arc).map_or(0, |bend| bend.left_slope(flow))
+    }
+
+    /// The run of one slope above a flow.
+    #[inline]
+    pub(super) fn run_right(&self, arc: usize, flow: i64) -> Segment {
+        self.bend(arc)
+            .map_or(Segment::ALL, |bend| bend.segment_right(flow))
+    }
+
+    /// The run of one slope below a flow.
+    #[inline]
+    pub(super) fn run_left(&self, arc: usize, flow: i64) -> Segment {
+        self.bend(arc)
+            .map_or(Segment::ALL, |bend| bend.segment_left(flow))
+    }
+}

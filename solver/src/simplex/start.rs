@@ -1,0 +1,322 @@
+//! The first tree: from a feasible flow, or from scratch with a search for one.
+
+use super::basis::{NONE, Tree};
+use super::pricing::Prices;
+use super::slopes::Slopes;
+use super::{Arcs, FAR, MinimizeError, Simplex, Stats};
+use crate::budget::{Budget, Stop};
+use crate::network::{ArcId, MAGNITUDE_MAX, Network, NodeId};
+use thiserror::Error;
+
+/// Why a flow cannot be started from.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum StartError {
+    /// A flow that is not one value per arc.
+    #[error("{given} flow values for {arcs} arcs")]
+    FlowLength {
+        /// Values given.
+        given: usize,
+        /// Arcs of the network.
+        arcs: usize,
+    },
+    /// A hint that is neither empty nor one entry per node.
+    #[error("{given} hints for {nodes} nodes")]
+    HintLength {
+        /// Entries given.
+        given: usize,
+        /// Nodes of the network.
+        nodes: usize,
+    },
+    /// A flow outside the bounds of its arc.
+    #[error("flow {flow} of arc {} is outside its bounds", .arc.0)]
+    Bounds {
+        /// The arc.
+        arc: ArcId,
+        /// Its flow.
+        flow: i64,
+    },
+    /// A node whose supply is not what leaves it less what arrives.
+    #[error("node {} is off its supply by {excess}", .node.0)]
+    Conservation {
+        /// The node.
+        node: NodeId,
+        /// Supply, less what leaves, plus what arrives.
+        excess: i128,
+    },
+    /// A flow too large to add up safely.
+    #[error("absolute flow sums to {sum}, above {MAGNITUDE_MAX}")]
+    FlowRange {
+        /// Σ |flow|.
+        sum: i128,
+    },
+}
+
+/// Why the search for a feasible flow ended without one.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum ScratchError {
+    /// The budget stopped the search.
+    #[error("stopped: {0:?}")]
+    Stopped(Stop),
+    /// No flow is feasible.
+    #[error("the nodes of a cut supply {deficit} more than can leave them")]
+    Infeasible {
+        /// The nodes of the smallest violated cut: all their arcs outward are full, all inward at their least.
+        cut: Vec<NodeId>,
+        /// Supply of the cut, less what can leave it, plus what must enter it; the least total that any flow
+        /// within the bounds leaves undelivered.
+        deficit: i64,
+    },
+}
+
+impl<'a> Simplex<'a> {
+    /// Starts from a feasible flow.
+    ///
+    /// `hint` is empty or names per node an arc to hang it by: one of its arcs with room for flow from the node to
+    /// the other end. Hints without room, of other nodes, or that close a cycle are passed over (the node hangs from
+    /// the artificial root); they change the way, never the optimum.
+    ///
+    /// # Errors
+    /// Wrong lengths, or a flow that is not feasible.
+    ///
+    /// Complexity: O(nodes + arcs).
+    pub fn from_flow(
+        network: &'a Network,
+        flow: Vec<i64>,
+        hint: &[Option<ArcId>],
+    ) -> Result<Self, StartError> {
+        let (nodes, arcs) = (network.node_count(), network.arc_count());
+        if !hint.is_empty() && hint.len() != nodes {
+            let given = hint.len();
+            return Err(StartError::HintLength { given, nodes });
+        }
+        if flow.len() != arcs {
+            let given = flow.len();
+            return Err(StartError::FlowLength { given, arcs });
+        }
+        for (arc, &flow) in network.arcs().zip(&flow) {
+            if flow < network.lower(arc) || flow > network.upper(arc) {
+                return Err(StartError::Bounds { arc, flow });
+            }
+        }
+        let sum: i128 = flow.iter().map(|&x| i128::from(x).abs()).sum();
+        if sum > i128::from(MAGNITUDE_MAX) {
+            return Err(StartError::FlowRange { sum });
+        }
+        let excess = excesses(network, &flow);
+        if let Some(node) = excess.iter().position(|&e| e != 0) {
+            return Err(StartError::Conservation {
+                node: NodeId::at(node),
+                excess: i128::from(excess[node]),
+            });
+        }
+        let mut simplex = Simplex::on_root(network, flow, &excess);
+        simplex.hang(hint);
+        Ok(simplex)
+    }
+
+    /// Finds a feasible flow, with cost one on artificial arcs and the same pivots as any rank.
+    ///
+    /// # Errors
+    /// A spent budget, or the proof that no flow is feasible.
+    pub fn from_scratch(
+        network: &'a Network,
+        budget: &mut Budget<'_>,
+    ) -> Result<Self, ScratchError> {
+        let flow: Vec<i64> = network.arcs().map(|arc| network.lower(arc)).collect();
+        let excess = excesses(network, &flow);
+        let mut simplex = Simplex::on_root(network, flow, &excess);
+        simplex.hang(&[]);
+        let missing: i128 = excess.iter().map(|&e| i128::from(e).abs()).sum();
+        if missing == 0 {
+            return Ok(simplex);
+        }
+        let first = network.arc_count();
+        let artificial = first as u32..(first + network.node_count()) as u32;
+        simplex.prices.candidates.extend(artificial);
+        simplex.slopes.load_artificial();
+        simplex.begin(missing);
+        match simplex.run(0, budget) {
+            Ok(()) => {}
+            Err(MinimizeError::Stopped(stop)) => return Err(ScratchError::Stopped(stop)),
+            Err(error) => unreachable!("costs of 0 and 1 have a least total: {error}"),
+        }
+        if simplex.value > 0 {
+            return Err(simplex.infeasible());
+        }
+        simplex.prices.retain(|arc| (arc as usize) < first);
+        simplex.is_minimal = false;
+        Ok(simplex)
+    }
+
+    /// The engine without a tree: artificial arcs carry the excess of each node.
+    fn on_root(network: &'a Network, flow: Vec<i64>, excess: &[i64]) -> Self {
+        let (nodes, arcs) = (network.node_count(), network.arc_count());
+        let root = nodes as u32;
+        let mut all = Arcs {
+            tail: network.arcs().map(|arc| network.tail(arc).0).collect(),
+            head: network.arcs().map(|arc| network.head(arc).0).collect(),
+            flow,
+            low: network.arcs().map(|arc| network.lower(arc)).collect(),
+            high: network
+                .arcs()
+                .map(|arc| network.upper(arc))
+                .map(|upper| {
+                    if upper == Network::UNCAPACITATED {
+                        FAR
+                    } else {
+                        upper
+                    }
+                })
+                .collect(),
+            run_low: vec![0; arcs + nodes],
+        };
+        for (node, &excess) in excess.iter().enumerate() {
+            let node = node as u32;
+            let (tail, head) = if excess >= 0 {
+                (node, root)
+            } else {
+                (root, node)
+            };
+            all.tail.push(tail);
+            all.head.push(head);
+            all.flow.push(excess.abs());
+        }
+        all.low.resize(arcs + nodes, 0);
+        all.high.resize(arcs + nodes, FAR);
+        let candidates = (0..arcs as u32)
+            .filter(|&arc| all.low[arc as usize] < all.high[arc as usize])
+            .collect();
+        Simplex {
+            network,
+            arcs: all,
+            tree: Tree::with_nodes(nodes),
+            slopes: Slopes::zero(arcs, nodes),
+            prices: Prices::new(arcs + nodes, candidates),
+            potential: vec![0; nodes + 1],
+            value: 0,
+            is_minimal: false,
+            stats: Stats::default(),
+        }
+    }
+
+    /// Hangs every node by its hint where that is sound, else from the root.
+    fn hang(&mut self, hint: &[Option<ArcId>]) {
+        let nodes = self.network.node_count();
+        let root = nodes as u32;
+        let mut parent: Vec<(u32, u32)> = (0..nodes)
+            .map(|node| {
+                let hinted = hint.get(node).copied().flatten();
+                hinted
+                    .and_then(|arc| self.way_up(node as u32, arc.index()))
+                    .unwrap_or_else(|| (root, self.artificial(node)))
+            })
+            .collect();
+        // `seen` holds the walk that reached a node; meeting one's own walk again is a cycle.
+        let mut seen = vec![NONE; nodes];
+        for start in 0..nodes {
+            let mut node = start;
+            while node != nodes && seen[node] == NONE {
+                seen[node] = start as u32;
+                node = parent[node].0 as usize;
+            }
+            if node != nodes && seen[node] == start as u32 {
+                parent[node] = (root, self.artificial(node));
+            }
+        }
+        for (node, &(parent, arc)) in parent.iter().enumerate() {
+            self.tree.hang_new(node, parent, arc);
+        }
+        self.tree.set_depths();
+    }
+
+    fn artificial(&self, node: usize) -> u32 {
+        (self.network.arc_count() + node) as u32
+    }
+
+    /// The other end of an arc of the node that has room for flow away from the node.
+    fn way_up(&self, node: u32, arc: usize) -> Option<(u32, u32)> {
+        if arc >= self.network.arc_count() {
+            return None;
+        }
+        let (tail, head) = (self.arcs.tail[arc], self.arcs.head[arc]);
+        let flow = self.arcs.flow[arc];
+        let is_out = tail == node && flow < self.arcs.high[arc];
+        let is_in = head == node && flow > self.arcs.low[arc];
+        if tail == head || !(is_out || is_in) {
+            return None;
+        }
+        Some((if is_out { head } else { tail }, arc as u32))
+    }
+
+    /// The smallest cut that proves the network infeasible: what the nodes left with supply still reach.
+    fn infeasible(&self) -> ScratchError {
+        let first = self.network.arc_count();
+        let mut queue: Vec<usize> = Vec::new();
+        let mut is_reached = vec![false; self.network.node_count()];
+        let mut deficit = 0;
+        for node in self.network.nodes() {
+            let arc = first + node.index();
+            if self.arcs.tail[arc] == node.0 && self.arcs.flow[arc] > 0 {
+                deficit += self.arcs.flow[arc];
+                is_reached[node.index()] = true;
+                queue.push(node.index());
+            }
+        }
+        let residual = ResidualArcs::new(self.network, &self.arcs.flow);
+        while let Some(node) = queue.pop() {
+            for &to in residual.from(node) {
+                if !std::mem::replace(&mut is_reached[to as usize], true) {
+                    queue.push(to as usize);
+                }
+            }
+        }
+        let cut = self.network.nodes();
+        let cut = cut.filter(|node| is_reached[node.index()]).collect();
+        ScratchError::Infeasible { cut, deficit }
+    }
+}
+
+/// Supply, less what leaves, plus what arrives, per node. In range by the ranges of networks and flows.
+fn excesses(network: &Network, flow: &[i64]) -> Vec<i64> {
+    let mut excess: Vec<i64> = network.nodes().map(|node| network.supply(node)).collect();
+    for (arc, &flow) in network.arcs().zip(flow) {
+        excess[network.tail(arc).index()] -= flow;
+        excess[network.head(arc).index()] += flow;
+    }
+    excess
+}
+
+/// Where flow can still go from each node, as compressed rows.
+struct ResidualArcs {
+    begin: Vec<u32>,
+    to: Vec<u32>,
+}
+
+impl ResidualArcs {
+    fn new(network: &Network, flow: &[i64]) -> Self {
+        let ways = |arc: ArcId| {
+            let (tail, head) = (network.tail(arc), network.head(arc));
+            let up = (flow[arc.index()] < network.upper(arc)).then_some((tail, head));
+            let down = (flow[arc.index()] > network.lower(arc)).then_some((head, tail));
+            up.into_iter().chain(down)
+        };
+        let mut begin = vec![0u32; network.node_count() + 1];
+        for (from, _) in network.arcs().flat_map(ways) {
+            begin[from.index() + 1] += 1;
+        }
+        for node in 1..begin.len() {
+            begin[node] += begin[node - 1];
+        }
+        let mut next = begin.clone();
+        let mut to = vec![0; begin[begin.len() - 1] as usize];
+        for (from, head) in network.arcs().flat_map(ways) {
+            to[next[from.index()] as usize] = head.0;
+            next[from.index()] += 1;
+        }
+        ResidualArcs { begin, to }
+    }
+
+    fn from(&self, node: usize) -> &[u32] {
+        &self.to[self.begin[node] as usize..self.begin[node + 1] as usize]
+    }
+}

@@ -1,0 +1,3 @@
+//! Independent checkers: they import no engine.
+
+pub mod flow;
