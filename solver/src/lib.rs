@@ -5,6 +5,7 @@
 pub mod budget;
 pub mod certificate;
 pub mod cost;
+pub mod greedy;
 pub mod input;
 pub mod plan;
 pub mod snapshot;
