@@ -1,0 +1,380 @@
+//! What may be done: level each stream's leaders, then all leaders, one move at a time.
+//!
+//! A broker's count `c` of leaders costs `d(c)²`, `d` the distance from its band [floor − slack, ceiling + slack]. A
+//! move from `a` to `b` is wanted when it lowers the sum, `d²_a(c_a) − d²_a(c_a − 1) > d²_b(c_b + 1) − d²_b(c_b)`.
+//! With equal shares and no slack that is Felix's rule, `c_a ≥ c_b + 2`: inside the band, one leader wide, nothing is
+//! wanted, and outside it the cost is convex.
+//!
+//! # Why it ends
+//! A stream's move strictly lowers that stream's sum and touches no other stream's. A cluster move strictly lowers the
+//! sum of the totals and is made only by a shard of a stream whose own sum it doesn't raise. So the pair (Σ over
+//! streams, Σ of totals), ranks 8 and 9 of the objective, falls lexicographically with every move. Where a spread is
+//! switched off its member of the pair plays no part and its moves are not made. Each move asserts it.
+//!
+//! # Complexity
+//! A stream that wants no move costs a look at its row, O(brokers); one that does O(brokers + moves · log brokers), and
+//! a move at most [`CANDIDATES`] shards. Where rules are in the way a giver tries [`RECEIVERS_MAX`] receivers before it
+//! is given up for this round.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::tally::{Bands, Caps, Pace, Tally};
+use crate::budget::Stop;
+use crate::snapshot::{Band, BrokerId, ShardId, StreamId};
+
+/// Shards, admissible and not yet moved, among which the best is taken. Bounds the work of a move on brokers that
+/// lead thousands.
+const CANDIDATES: usize = 32;
+
+/// Receivers that a giver tries: every one in clusters of this size.
+const RECEIVERS_MAX: usize = 64;
+
+/// What is being levelled.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Goal {
+    Stream(StreamId),
+    Cluster,
+}
+
+/// How much a broker gains by giving, or pays for taking: (own goal's cost, own excess, cluster's cost, cluster's
+/// excess), so that brokers which are equal for the stream are told apart by their totals.
+type Pressure = (i64, i64, i64, i64);
+
+/// Leaders that may move, by broker.
+struct Led {
+    by_broker: Vec<Vec<ShardId>>,
+    /// Where the last look at the broker's shards ended.
+    cursor: Vec<usize>,
+}
+
+impl Led {
+    fn new(brokers: usize) -> Self {
+        Led {
+            by_broker: vec![Vec::new(); brokers],
+            cursor: vec![0; brokers],
+        }
+    }
+    fn clear(&mut self) {
+        self.by_broker.iter_mut().for_each(Vec::clear);
+        self.cursor.fill(0);
+    }
+    fn add(&mut self, tally: &Tally<'_>, shard: ShardId) {
+        if let Some(b) = tally.of(shard).leader
+            && !tally.problem.shard(shard).is_pinned
+        {
+            self.by_broker[b.index()].push(shard);
+        }
+    }
+}
+
+/// Levels leaders until no admissible move is wanted. Returns whether anything moved.
+pub(super) fn run(
+    tally: &mut Tally<'_>,
+    bands: &mut Bands,
+    pace: &mut Pace<'_, '_>,
+) -> Result<bool, Stop> {
+    let problem = tally.problem;
+    let mut has_moved = false;
+    let mut led = Led::new(problem.brokers.len());
+    if problem.policy.stream_leaders.is_some() {
+        for s in (0..problem.streams.len()).map(StreamId::at) {
+            if problem.stream(s).share_total == 0 {
+                continue;
+            }
+            pace.step(2 * problem.brokers.len())?;
+            bands.turn_to(problem, s);
+            if !wants_move(tally, bands, s) {
+                continue;
+            }
+            led.clear();
+            for shard in problem.stream(s).shards.clone() {
+                led.add(tally, ShardId(shard));
+            }
+            has_moved |= Leveller::new(tally, bands, &mut led, Goal::Stream(s)).run(pace)?;
+        }
+    }
+    if problem.policy.cluster_leaders.is_some() && problem.share_total > 0 {
+        led.clear();
+        for shard in problem.shard_ids() {
+            pace.step(2)?;
+            led.add(tally, shard);
+        }
+        has_moved |= Leveller::new(tally, bands, &mut led, Goal::Cluster).run(pace)?;
+    }
+    Ok(has_moved)
+}
+
+/// What giving one of `count` gains.
+#[inline]
+fn gain_out(band: Band, count: i64) -> i64 {
+    squared(band, count) - squared(band, count - 1)
+}
+
+/// What one more than `count` costs.
+#[inline]
+fn cost_in(band: Band, count: i64) -> i64 {
+    squared(band, count + 1) - squared(band, count)
+}
+
+#[inline]
+fn squared(band: Band, count: i64) -> i64 {
+    let distance = band.distance(count);
+    distance * distance
+}
+
+/// Whether some eligible broker of the stream gains more by giving than another pays for taking.
+fn wants_move(tally: &Tally<'_>, bands: &Bands, stream: StreamId) -> bool {
+    let row = tally.stream_row(stream);
+    let mut gain = i64::MIN;
+    let mut cost = i64::MAX;
+    for &b in &bands.eligible {
+        let count = i64::from(row[b.index()]);
+        let band = bands.stream[b.index()];
+        if count > 0 {
+            gain = gain.max(gain_out(band, count));
+        }
+        cost = cost.min(cost_in(band, count));
+    }
+    gain > cost
+}
+
+/// One goal's moves, from the broker that gains most by giving to the one that pays least for taking.
+///
+/// Every broker has an entry of its present pressure in each heap that it belongs in, besides outdated ones, which are
+/// told by their pressure and dropped.
+struct Leveller<'t, 'p> {
+    tally: &'t mut Tally<'p>,
+    bands: &'t Bands,
+    led: &'t mut Led,
+    goal: Goal,
+    givers: BinaryHeap<(Pressure, Reverse<BrokerId>)>,
+    receivers: BinaryHeap<Reverse<(Pressure, BrokerId)>>,
+}
+
+impl<'t, 'p> Leveller<'t, 'p> {
+    fn new(tally: &'t mut Tally<'p>, bands: &'t Bands, led: &'t mut Led, goal: Goal) -> Self {
+        let mut leveller = Leveller {
+            tally,
+            bands,
+            led,
+            goal,
+            givers: BinaryHeap::new(),
+            receivers: BinaryHeap::new(),
+        };
+        let takes_part: Vec<BrokerId> = match goal {
+            Goal::Stream(_) => bands.eligible.clone(),
+            Goal::Cluster => {
+                let problem = leveller.tally.problem;
+                let ids = problem.broker_ids();
+                ids.filter(|&b| problem.is_active(b)).collect()
+            }
+        };
+        leveller.givers = takes_part
+            .iter()
+            .filter(|b| !leveller.led.by_broker[b.index()].is_empty())
+            .map(|&b| (leveller.pressure_out(b), Reverse(b)))
+            .collect();
+        leveller.receivers = takes_part
+            .iter()
+            .map(|&b| Reverse((leveller.pressure_in(b), b)))
+            .collect();
+        leveller
+    }
+
+    fn run(mut self, pace: &mut Pace<'_, '_>) -> Result<bool, Stop> {
+        let mut has_moved = false;
+        while let Some((pressure, Reverse(from))) = self.givers.pop() {
+            pace.step(8)?;
+            if pressure != self.pressure_out(from) {
+                continue;
+            }
+            let Some((to, at)) = self.find(from, pressure.0, pace)? else {
+                continue;
+            };
+            self.shift(from, to, at);
+            has_moved = true;
+        }
+        Ok(has_moved)
+    }
+
+    /// The receiver that pays least among those that one of `from`'s shards may move to, and that shard's place in
+    /// the list of `from`.
+    fn find(
+        &mut self,
+        from: BrokerId,
+        gain: i64,
+        pace: &mut Pace<'_, '_>,
+    ) -> Result<Option<(BrokerId, usize)>, Stop> {
+        let mut refused = Vec::new();
+        let mut found = None;
+        while let Some(&Reverse((pressure, to))) = self.receivers.peek() {
+            if pressure != self.pressure_in(to) {
+                self.receivers.pop();
+                continue;
+            }
+            if gain <= pressure.0 || refused.len() == RECEIVERS_MAX {
+                break;
+            }
+            self.receivers.pop();
+            found = self.choose(from, to, pace)?.map(|at| (to, at));
+            if found.is_some() {
+                break;
+            }
+            refused.push(Reverse((pressure, to)));
+        }
+        self.receivers.extend(refused);
+        Ok(found)
+    }
+
+    /// The shard that had best move: one that is nowhere yet and moves free of charge, else one that hasn't moved,
+    /// else any; then one that `to` already holds a follower of, then by traffic, then in canonical order.
+    fn choose(
+        &mut self,
+        from: BrokerId,
+        to: BrokerId,
+        pace: &mut Pace<'_, '_>,
+    ) -> Result<Option<usize>, Stop> {
+        let shards = &self.led.by_broker[from.index()];
+        let mut best = None;
+        let mut at = self.led.cursor[from.index()];
+        let mut unmoved = 0;
+        for _ in 0..shards.len() {
+            if at >= shards.len() {
+                at = 0;
+            }
+            pace.step(1)?;
+            if let Some(key) = self.admits(shards[at], from, to) {
+                unmoved += usize::from(key.0 < HAS_MOVED);
+                if best.is_none_or(|(best, _)| key < best) {
+                    best = Some((key, at));
+                }
+            }
+            at += 1;
+            if unmoved == CANDIDATES {
+                break;
+            }
+        }
+        self.led.cursor[from.index()] = at;
+        Ok(best.map(|(_, at)| at))
+    }
+
+    /// How well the shard suits the move, less is better; `None` where a rule or the shard's stream forbids it.
+    fn admits(
+        &self,
+        shard: ShardId,
+        from: BrokerId,
+        to: BrokerId,
+    ) -> Option<(u8, bool, i64, ShardId)> {
+        let tally = &*self.tally;
+        let problem = tally.problem;
+        let s = problem.shard(shard);
+        if !problem.may_enter(s.stream, to)
+            || self.goal == Goal::Cluster && !self.suits_stream(s.stream, from, to)
+            || !tally.leader_fits(shard, to, Caps::Configured)
+        {
+            return None;
+        }
+        let is_promotion = tally.of(shard).holds(to);
+        if !is_promotion
+            && (tally.keeps_replicas()
+                || !tally.replica_fits(shard, to, Some(from), Caps::Configured)
+                || tally.lowers_zones(shard, from, to))
+        {
+            return None;
+        }
+        let (old, new) = (problem.zone_of(from), problem.zone_of(to));
+        let wanted_in_zone = i64::from(problem.zones[old.index()].min_leaders);
+        if old != new && tally.counts.zone_leaders[old.index()] <= wanted_in_zone {
+            return None;
+        }
+        let has_moved = if problem.is_free_to_place(s) {
+            0
+        } else if s.present.leader == Some(from) {
+            HAS_MOVED - 1
+        } else {
+            HAS_MOVED
+        };
+        let traffic = s.leader_traffic.cross(new) - s.leader_traffic.cross(old);
+        Some((has_moved, !is_promotion, traffic, shard))
+    }
+
+    /// Whether a cluster move of one leader of the stream leaves the stream no less level.
+    fn suits_stream(&self, stream: StreamId, from: BrokerId, to: BrokerId) -> bool {
+        let problem = self.tally.problem;
+        if !problem.may_enter(stream, from) {
+            return false;
+        }
+        let Some(spread) = problem.policy.stream_leaders else {
+            return true;
+        };
+        let s = problem.stream(stream);
+        let counts = [from, to].map(|b| self.tally.stream_leaders(stream, b));
+        let shares = [from, to].map(|b| problem.broker(b).share);
+        if shares[0] == shares[1] && (counts[1] < counts[0] || spread.slack == 0) {
+            return counts[1] < counts[0];
+        }
+        if s.share_total == 0 {
+            return true;
+        }
+        let band = |share| Band::new(s.shard_count(), share, s.share_total, spread.slack);
+        gain_out(band(shares[0]), counts[0]) >= cost_in(band(shares[1]), counts[1])
+    }
+
+    /// Moves the lead of the shard at `at` in the list of `from`: roles are swapped where `to` holds a follower, else
+    /// the replica moves.
+    fn shift(&mut self, from: BrokerId, to: BrokerId, at: usize) {
+        debug_assert!(
+            self.pressure_out(from).0 > self.pressure_in(to).0,
+            "each move lowers the goal's sum"
+        );
+        let shard = self.led.by_broker[from.index()].swap_remove(at);
+        let is_promotion = self.tally.of(shard).holds(to);
+        if !is_promotion {
+            self.tally.enter(shard, to);
+        }
+        self.tally.promote(shard, to);
+        if !is_promotion {
+            self.tally.leave(shard, from);
+        }
+        self.led.by_broker[to.index()].push(shard);
+        for b in [from, to] {
+            if !self.led.by_broker[b.index()].is_empty() {
+                self.givers.push((self.pressure_out(b), Reverse(b)));
+            }
+            self.receivers.push(Reverse((self.pressure_in(b), b)));
+        }
+    }
+
+    #[inline]
+    fn pressure_out(&self, broker: BrokerId) -> Pressure {
+        self.pressure(broker, gain_out)
+    }
+    #[inline]
+    fn pressure_in(&self, broker: BrokerId) -> Pressure {
+        self.pressure(broker, cost_in)
+    }
+    #[inline]
+    fn pressure(&self, broker: BrokerId, marginal: fn(Band, i64) -> i64) -> Pressure {
+        let at = broker.index();
+        let total = self.tally.counts.leaders[at];
+        let cluster = self.bands.cluster[at];
+        let overall = (marginal(cluster, total), total - cluster.high);
+        match self.goal {
+            Goal::Cluster => (overall.0, overall.1, 0, 0),
+            Goal::Stream(s) => {
+                let count = self.tally.stream_leaders(s, broker);
+                let band = self.bands.stream[at];
+                (
+                    marginal(band, count),
+                    count - band.high,
+                    overall.0,
+                    overall.1,
+                )
+            }
+        }
+    }
+}
+
+/// Class of shards that another move of this pass has moved already, after those that moved nowhere.
+const HAS_MOVED: u8 = 2;
