@@ -98,7 +98,11 @@ impl Log<'_> {
             } else {
                 reason
             };
-            self.write(item, unforced, if item == root { None } else { Some(reason) });
+            self.write(
+                item,
+                unforced,
+                if item == root { None } else { Some(reason) },
+            );
         }
         for item in sorted {
             let range = self.items[item as usize].shifts.clone();
@@ -152,8 +156,7 @@ impl<'a> Agenda<'a> {
     fn collect(&mut self, placement: &'a [Assignment], changed: &[ShardId]) {
         let problem = self.problem;
         let Some(&any) = changed.first() else { return };
-        let mut difference =
-            Difference::new(problem, problem.shard(any), &placement[any.index()]);
+        let mut difference = Difference::new(problem, problem.shard(any), &placement[any.index()]);
         let mut promotions = Vec::new();
         let mut homeless = Vec::new();
         for &id in changed {
@@ -185,10 +188,7 @@ impl<'a> Agenda<'a> {
 
     /// A shard without a live leader whose planned leader holds nothing yet.
     fn add_homeless(&mut self, id: ShardId, difference: &mut Difference<'_>) {
-        let has_room = |b: &BrokerId| {
-            self.room
-                .has_leader_room(b.0, self.problem.zone_of(*b).0)
-        };
+        let has_room = |b: &BrokerId| self.room.has_leader_room(b.0, self.problem.zone_of(*b).0);
         let stand_in = difference.stand_ins().into_iter().find(has_room);
         if let Some(leader) = stand_in {
             if let Some(first) = self.add(id, &[difference.promotion(leader)], None, NIL) {

@@ -15,7 +15,9 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{Shortfall, ShortfallReason};
-use crate::snapshot::{Assignment, BrokerId, Counts, Problem, Roles, Shard, ShardId, StreamId, ZoneId};
+use crate::snapshot::{
+    Assignment, BrokerId, Counts, Problem, Roles, Shard, ShardId, StreamId, ZoneId,
+};
 
 /// How many brokers or zones a detail names.
 const NAMED: usize = 3;
@@ -128,7 +130,8 @@ impl Advocate<'_> {
     fn explain(&self) -> (ShortfallReason, String) {
         let lacking = self.lacking();
         if self.want.is_pinned {
-            let detail = format!("{lacking}: the shard is pinned and keeps its replicas as they are");
+            let detail =
+                format!("{lacking}: the shard is pinned and keeps its replicas as they are");
             return (ShortfallReason::NoBroker, detail);
         }
         let (mut free, mut rules, mut zones, mut brokers) = (vec![], vec![], vec![], vec![]);
@@ -152,7 +155,10 @@ impl Advocate<'_> {
         };
         let mut parts = Vec::new();
         if !free.is_empty() {
-            parts.push(format!("{} would have room, which this plan does not use", few(free)));
+            parts.push(format!(
+                "{} would have room, which this plan does not use",
+                few(free)
+            ));
         }
         if !brokers.is_empty() {
             parts.push(format!("full: {}", few(brokers)));
@@ -160,8 +166,12 @@ impl Advocate<'_> {
         if !zones.is_empty() {
             parts.push(format!("zones at their maximum: {}", few(zones)));
         }
-        if let (Some(limit), false) = (self.problem.policy.max_replicas_per_zone, rules.is_empty()) {
-            parts.push(format!("max_replicas_per_zone {limit} reached in {}", few(rules)));
+        if let (Some(limit), false) = (self.problem.policy.max_replicas_per_zone, rules.is_empty())
+        {
+            parts.push(format!(
+                "max_replicas_per_zone {limit} reached in {}",
+                few(rules)
+            ));
         }
         if parts.is_empty() {
             parts.push(self.nobody());
@@ -186,14 +196,23 @@ impl Advocate<'_> {
         if self.problem.policy.roles == Roles::LeadershipOnly {
             return "under LEADERSHIP_ONLY nothing is copied, and no live replica is left that could help".to_owned();
         }
-        let other = if self.want.held.is_empty() { "" } else { " other" };
-        format!("no{other} ACTIVE broker may hold stream {stream:?} (state, required tags, allowed brokers)")
+        let other = if self.want.held.is_empty() {
+            ""
+        } else {
+            " other"
+        };
+        format!(
+            "no{other} ACTIVE broker may hold stream {stream:?} (state, required tags, allowed brokers)"
+        )
     }
 
     /// `None` where the broker could not help in any case.
     fn hold(&self, broker: BrokerId) -> Option<Hold> {
         if self.want.held.binary_search(&broker).is_ok() {
-            return self.want.lacks_leader.then(|| self.cap(broker, true, false));
+            return self
+                .want
+                .lacks_leader
+                .then(|| self.cap(broker, true, false));
         }
         let may_enter = self.problem.may_enter(self.want.stream, broker)
             && self.problem.policy.roles == Roles::LeadersAndFollowers;
@@ -219,18 +238,38 @@ impl Advocate<'_> {
             format!("{name} ({count} {what}{cap})")
         };
         if leads && counts.zone_leaders[z] >= limits.zone_leaders[z] {
-            let why = full(&in_zone.name, "leaders", counts.zone_leaders[z], in_zone.max_leaders);
+            let why = full(
+                &in_zone.name,
+                "leaders",
+                counts.zone_leaders[z],
+                in_zone.max_leaders,
+            );
             return Hold::Zone(why);
         }
         if enters && counts.zone_replicas[z] >= limits.zone_replicas[z] {
-            let why = full(&in_zone.name, "replicas", counts.zone_replicas[z], in_zone.max_replicas);
+            let why = full(
+                &in_zone.name,
+                "replicas",
+                counts.zone_replicas[z],
+                in_zone.max_replicas,
+            );
             return Hold::Zone(why);
         }
         if leads && counts.leaders[b] >= limits.leaders[b] {
-            return Hold::Broker(full(&listed.id, "leaders", counts.leaders[b], listed.max_leaders));
+            return Hold::Broker(full(
+                &listed.id,
+                "leaders",
+                counts.leaders[b],
+                listed.max_leaders,
+            ));
         }
         if enters && counts.replicas[b] >= limits.replicas[b] {
-            return Hold::Broker(full(&listed.id, "replicas", counts.replicas[b], listed.max_replicas));
+            return Hold::Broker(full(
+                &listed.id,
+                "replicas",
+                counts.replicas[b],
+                listed.max_replicas,
+            ));
         }
         Hold::Nothing
     }
