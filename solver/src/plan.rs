@@ -1,7 +1,64 @@
 //! A plan: where every shard goes, and the ordered moves that lead there.
+//!
+//! # What a move does
+//!
+//! Moves act on the live replicas of a shard, its leader and its followers. Carried out one after the other, from the
+//! live part of the present layout, they give the live part of the placement exactly:
+//!
+//! | kind | role | effect |
+//! | --- | --- | --- |
+//! | `Add` | leader | `to`, which held nothing, holds a replica and leads; nobody led before; `from` is none |
+//! | `Add` | follower | `to`, which held nothing, becomes a follower; `from` is none |
+//! | `Copy` | leader | `to`, which held nothing, leads, and `from` holds nothing any more; `from` led, or nobody did |
+//! | `Copy` | follower | `to`, which held nothing, becomes a follower; the follower at `from` is gone |
+//! | `Promotion` | leader | the follower at `to` leads; `from`, the leader so far, becomes a follower |
+//! | `Remove` | follower | the follower at `from` is gone; `to` is none |
+//!
+//! A swap of roles is one promotion. A failover's promotion names in `from` the leader that the layout lists, which is
+//! `DOWN`, or none; no other move names a broker that is `DOWN`. Replicas on `DOWN` brokers don't move: one that is made
+//! up for by an `Add` leaves the list without a move, and the placement says which stay listed.
+//!
+//! # Steps
+//!
+//! No step adds a breach of a cap of a broker or zone. All moves of a shard are in one step, in the order given, except
+//! for the promotion of a failover, which is in an earlier step, or in the same one where only the rest makes room for
+//! it. Steps that need each other are one step. See [`order`] and [`room`] for how they are found.
 
-use crate::cost::{Cost, Terms};
-use crate::snapshot::{Assignment, BrokerId, Role, ShardId, StreamId};
+mod fingerprint;
+mod level;
+mod moves;
+mod order;
+mod room;
+mod shortfall;
+
+use crate::cost::{self, Cost, Terms};
+use crate::snapshot::{Assignment, BrokerId, Problem, Role, ShardId, StreamId};
+
+/// The plan that leads from the present layout to a placement, which is indexed by [`ShardId`].
+///
+/// The placement keeps the hard rules. Where one from elsewhere breaks a cap in force, the count it ends with is taken
+/// for the cap. It leaves no shard without a leader that has a live one, which no move could express.
+///
+/// Complexity: O(moves · log + shards · replicas + streams · brokers).
+///
+/// # Panics
+/// Where the placement has not as many entries as there are shards, or names a broker that does not exist.
+pub fn make(problem: &Problem, mut placement: Vec<Assignment>) -> Plan {
+    for assignment in &mut placement {
+        assignment.followers.sort_unstable();
+    }
+    let present: Vec<Assignment> = problem.shards.iter().map(|s| s.present.clone()).collect();
+    let (moves, spread) = order::order(problem, &placement);
+    Plan {
+        moves,
+        before: cost::evaluate(problem, &present),
+        after: cost::evaluate(problem, &placement),
+        spread,
+        shortfalls: shortfall::shortfalls(problem, &placement),
+        fingerprint: fingerprint::fingerprint(problem, &placement),
+        placement,
+    }
+}
 
 /// What a move is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -21,11 +78,12 @@ pub enum MoveKind {
 pub enum MoveReason {
     /// There is no live leader, or a replica was lost.
     Failover,
-    /// The shard has no replica yet.
+    /// The shard has no replica yet, or never had so many as it should.
     New,
     /// The broker left is draining.
     Drain,
-    /// The replica left breaks a rule.
+    /// The replica left breaks a rule or leaves a broker or zone above its cap, or a zone or shard gets what it lacks of
+    /// `min_leaders` or `min_zones`.
     Rule,
     /// Counts become more level.
     Spread,

@@ -1,0 +1,356 @@
+//! Moves in the order in which they are to be made.
+//!
+//! An item is all moves of one shard; where the shard fails over to a live replica, that promotion is an item of its
+//! own that comes before the rest. Items are taken by their reason, within a reason by shard:
+//!
+//! 1. promotions that bring a failed-over shard back at once: onto the planned leader where that fits, else onto a
+//!    stand-in with room (where every holder is full, the shard waits and its lead goes straight to where it ends);
+//! 2. what else is forced: `FAILOVER`, `NEW`, `DRAIN`, `RULE`; the last includes what leaves a broker or zone that is
+//!    above its cap just then, or gives a leader to a zone that has too few;
+//! 3. what serves a stream's spread just then, 4. what serves the cluster's; both in passes, because one move may open
+//!    the way for another; a pass that settles less than an eighth of what it looked at is the last, so that all
+//!    passes together are linear;
+//! 5. the rest: no item of it lowers a spread by itself, it is moved for its cost.
+//!
+//! What [`Room`] commits to make room takes the reason of the item it serves (a stronger reason of its own stays).
+
+use std::ops::Range;
+
+use super::level::{Level, Scope, Shift};
+use super::moves::{Difference, Draft, Failover};
+use super::room::{NIL, Room};
+use super::{Move, MoveKind, MoveReason, SpreadRow};
+use crate::snapshot::{Assignment, BrokerId, Counts, Problem, Role, ShardId};
+
+/// A pass goes on while it settles one in so many of the items it looks at.
+const PASS_YIELD: usize = 8;
+
+/// All moves by step, and the counts that change.
+pub(super) fn order(problem: &Problem, placement: &[Assignment]) -> (Vec<Move>, Vec<SpreadRow>) {
+    let changed: Vec<ShardId> = problem
+        .shard_ids()
+        .filter(|&id| problem.shard(id).present != placement[id.index()])
+        .collect();
+    let mut last = Counts::zero(problem.brokers.len(), problem.zones.len());
+    for assignment in placement {
+        last.add(&problem.brokers, assignment, 1);
+    }
+    let mut agenda = Agenda {
+        problem,
+        room: Room::new(problem, &last),
+        log: Log {
+            problem,
+            level: Level::new(problem, placement, &changed, &last),
+            items: Vec::new(),
+            drafts: Vec::new(),
+            shifts: Vec::new(),
+            moves: Vec::new(),
+            step: 0,
+        },
+        shifts: Vec::new(),
+        changes: Vec::new(),
+    };
+    agenda.collect(placement, &changed);
+    agenda.run();
+    (agenda.log.moves, agenda.log.level.rows())
+}
+
+/// Moves that belong together.
+struct Item {
+    shard: ShardId,
+    /// In [`Log::drafts`].
+    drafts: Range<u32>,
+    /// In [`Log::shifts`].
+    shifts: Range<u32>,
+    /// The strongest reason that forces one of its moves.
+    class: Option<MoveReason>,
+}
+
+/// The items, and the steps so far.
+struct Log<'a> {
+    problem: &'a Problem,
+    level: Level,
+    items: Vec<Item>,
+    drafts: Vec<Draft>,
+    shifts: Vec<Shift>,
+    moves: Vec<Move>,
+    step: u32,
+}
+
+impl Log<'_> {
+    fn shifts_of(&self, item: u32) -> &[Shift] {
+        let range = &self.items[item as usize].shifts;
+        &self.shifts[range.start as usize..range.end as usize]
+    }
+
+    fn serves(&self, scope: Scope, item: u32) -> bool {
+        self.level.serves(scope, self.shifts_of(item))
+    }
+
+    /// One step: `items` for the sake of `root`, which is moved for `reason`.
+    fn step(&mut self, items: &[u32], root: u32, reason: MoveReason) {
+        self.step += 1;
+        let mut sorted = items.to_vec();
+        sorted.sort_unstable_by_key(|&i| (self.items[i as usize].shard, i));
+        for &item in &sorted {
+            let unforced = if item == root {
+                self.unforced_reason(root, reason)
+            } else {
+                reason
+            };
+            self.write(
+                item,
+                unforced,
+                if item == root { None } else { Some(reason) },
+            );
+        }
+        for item in sorted {
+            let range = self.items[item as usize].shifts.clone();
+            self.level
+                .apply(&self.shifts[range.start as usize..range.end as usize]);
+        }
+    }
+
+    /// Reason for the moves of the root that nothing forces.
+    fn unforced_reason(&self, root: u32, reason: MoveReason) -> MoveReason {
+        if self.items[root as usize].class.is_none() {
+            reason
+        } else if self.serves(Scope::Stream, root) || self.serves(Scope::Cluster, root) {
+            MoveReason::Spread
+        } else {
+            MoveReason::Cost
+        }
+    }
+
+    fn write(&mut self, item: u32, unforced: MoveReason, served: Option<MoveReason>) {
+        let Item { shard, drafts, .. } = &self.items[item as usize];
+        let size = self.problem.shard(*shard).size_bytes;
+        for draft in &self.drafts[drafts.start as usize..drafts.end as usize] {
+            let own = draft.reason.unwrap_or(unforced);
+            let is_copied = matches!(draft.kind, MoveKind::Add | MoveKind::Copy);
+            self.moves.push(Move {
+                step: self.step,
+                shard: *shard,
+                role: draft.role,
+                from: draft.from,
+                to: draft.to,
+                kind: draft.kind,
+                reason: served.map_or(own, |served| own.min(served)),
+                bytes: if is_copied { size } else { 0 },
+            });
+        }
+    }
+}
+
+struct Agenda<'a> {
+    problem: &'a Problem,
+    room: Room,
+    log: Log<'a>,
+    /// Buffers for one item.
+    shifts: Vec<Shift>,
+    changes: Vec<(u32, i32)>,
+}
+
+impl<'a> Agenda<'a> {
+    /// Turns the changed shards into items and makes the promotions that come first.
+    fn collect(&mut self, placement: &'a [Assignment], changed: &[ShardId]) {
+        let problem = self.problem;
+        let Some(&any) = changed.first() else { return };
+        let mut difference = Difference::new(problem, problem.shard(any), &placement[any.index()]);
+        let mut promotions = Vec::new();
+        let mut homeless = Vec::new();
+        for &id in changed {
+            let shard = problem.shard(id);
+            difference.load(shard, &placement[id.index()]);
+            match difference.failover() {
+                Failover::None => {
+                    let leader = problem.live_leader(shard);
+                    self.add(id, difference.moves(leader), leader, NIL);
+                }
+                Failover::Onto(leader) => {
+                    let first = self.add(id, &[difference.promotion(leader)], None, NIL);
+                    if let Some(first) = first {
+                        promotions.push(first);
+                        self.add(id, difference.moves(Some(leader)), Some(leader), first);
+                    }
+                }
+                Failover::Elsewhere => homeless.push(id),
+            }
+        }
+        for item in promotions {
+            self.promote(item);
+        }
+        for id in homeless {
+            difference.load(problem.shard(id), &placement[id.index()]);
+            self.add_homeless(id, &mut difference);
+        }
+    }
+
+    /// A shard without a live leader whose planned leader holds nothing yet.
+    fn add_homeless(&mut self, id: ShardId, difference: &mut Difference<'_>) {
+        let has_room = |b: &BrokerId| self.room.has_leader_room(b.0, self.problem.zone_of(*b).0);
+        let stand_in = difference.stand_ins().into_iter().find(has_room);
+        if let Some(leader) = stand_in {
+            if let Some(first) = self.add(id, &[difference.promotion(leader)], None, NIL) {
+                self.promote(first);
+            }
+        }
+        self.add(id, difference.moves(stand_in), stand_in, NIL);
+    }
+
+    fn promote(&mut self, item: u32) {
+        if self.room.try_alone(item) {
+            self.log.step(&[item], item, MoveReason::Failover);
+        }
+    }
+
+    /// Adds an item of these moves, starting from the live leader; none where there is no move.
+    fn add(
+        &mut self,
+        shard: ShardId,
+        drafts: &[Draft],
+        leader: Option<BrokerId>,
+        after: u32,
+    ) -> Option<u32> {
+        if drafts.is_empty() {
+            return None;
+        }
+        let problem = self.problem;
+        self.shifts.clear();
+        let mut lead = leader;
+        for draft in drafts {
+            let moves_replica = i64::from(draft.kind != MoveKind::Promotion);
+            if let Some(from) = draft.from {
+                self.shift(shard, from, 0, -moves_replica);
+            }
+            if let Some(to) = draft.to {
+                self.shift(shard, to, 0, moves_replica);
+            }
+            if draft.role == Role::Leader {
+                if let Some(old) = lead {
+                    self.shift(shard, old, -1, 0);
+                }
+                lead = draft.to;
+                if let Some(new) = lead {
+                    self.shift(shard, new, 1, 0);
+                }
+            }
+        }
+        self.shifts.retain(|s| s.leaders != 0 || s.replicas != 0);
+        self.changes.clear();
+        for shift in &self.shifts {
+            let b = shift.broker.0;
+            let zone = problem.zone_of(shift.broker).0;
+            for (resource, by) in [
+                (self.room.leaders(b), shift.leaders),
+                (self.room.replicas(b), shift.replicas),
+                (self.room.zone_leaders(zone), shift.leaders),
+                (self.room.zone_replicas(zone), shift.replicas),
+            ] {
+                match self.changes.iter_mut().find(|c| c.0 == resource) {
+                    Some(change) => change.1 += by as i32,
+                    None => self.changes.push((resource, by as i32)),
+                }
+            }
+        }
+        self.changes.sort_unstable();
+        let log = &mut self.log;
+        let start = (log.drafts.len() as u32, log.shifts.len() as u32);
+        log.drafts.extend_from_slice(drafts);
+        log.shifts.extend_from_slice(&self.shifts);
+        log.items.push(Item {
+            shard,
+            drafts: start.0..log.drafts.len() as u32,
+            shifts: start.1..log.shifts.len() as u32,
+            class: drafts.iter().filter_map(|d| d.reason).min(),
+        });
+        Some(self.room.add(&self.changes, after))
+    }
+
+    /// Adds to the counts of a live broker.
+    fn shift(&mut self, shard: ShardId, broker: BrokerId, leaders: i64, replicas: i64) {
+        if !self.problem.is_live(broker) {
+            return;
+        }
+        match self.shifts.iter_mut().find(|s| s.broker == broker) {
+            Some(shift) => {
+                shift.leaders += leaders;
+                shift.replicas += replicas;
+            }
+            None => {
+                let stream = self.problem.shard(shard).stream;
+                self.shifts.push(Shift {
+                    broker,
+                    cell: self.log.level.cell(stream, broker),
+                    leaders,
+                    replicas,
+                });
+            }
+        }
+    }
+
+    fn run(&mut self) {
+        let mut items: Vec<u32> = (0..self.log.items.len() as u32)
+            .filter(|&i| !self.room.is_done(i))
+            .collect();
+        let log = &self.log;
+        let place_of = |&i: &u32| {
+            let item = &log.items[i as usize];
+            (item.class.unwrap_or(MoveReason::Cost), item.shard, i)
+        };
+        items.sort_unstable_by_key(place_of);
+        for &item in &items {
+            self.room.link(item);
+        }
+        for &item in &items {
+            match self.log.items[item as usize].class {
+                Some(reason) if reason < MoveReason::Rule => self.place(item, reason),
+                _ => {}
+            }
+        }
+        self.place_rules(&mut items);
+        for scope in [Scope::Stream, Scope::Cluster] {
+            self.place_spread(&mut items, scope);
+        }
+        for item in items {
+            self.place(item, MoveReason::Cost);
+        }
+    }
+
+    fn place_rules(&mut self, items: &mut Vec<u32>) {
+        items.retain(|&i| !self.room.is_done(i));
+        items.sort_unstable_by_key(|&i| (self.log.items[i as usize].shard, i));
+        for &item in items.iter() {
+            if self.room.is_done(item) {
+                continue;
+            }
+            let is_forced = self.log.items[item as usize].class.is_some();
+            if is_forced || self.room.mends(item) {
+                self.place(item, MoveReason::Rule);
+            }
+        }
+    }
+
+    fn place_spread(&mut self, items: &mut Vec<u32>, scope: Scope) {
+        loop {
+            items.retain(|&i| !self.room.is_done(i));
+            let looked_at = items.len();
+            for &item in items.iter() {
+                if !self.room.is_done(item) && self.log.serves(scope, item) {
+                    self.place(item, MoveReason::Spread);
+                }
+            }
+            items.retain(|&i| !self.room.is_done(i));
+            let settled = looked_at - items.len();
+            if items.is_empty() || settled * PASS_YIELD < looked_at || settled == 0 {
+                return;
+            }
+        }
+    }
+
+    fn place(&mut self, item: u32, reason: MoveReason) {
+        let log = &mut self.log;
+        self.room
+            .place(item, &mut |items| log.step(items, item, reason));
+    }
+}

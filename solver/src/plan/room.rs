@@ -1,0 +1,547 @@
+//! Which items fit, and in which order they make room for each other.
+//!
+//! An *item* is a set of changes that happen together. A *resource* is a count with a cap: leaders and replicas per
+//! broker and per zone. A step is legal when for every resource, with `last` its count in the plan,
+//!
+//! * `count_after <= max(cap, count_before)`: no step adds a breach;
+//! * `count_after >= last` where `last > cap`: what is to arrive there could not come later.
+//!
+//! **Invariant.** `last <= max(cap, count)` for every resource at every time (at the start because caps in force bind the
+//! plan; where a plan from elsewhere breaks one, `last` is taken for the cap). So all items that remain are legal
+//! together, and whenever something is in the way of a set of items, a remaining item outside the set takes it out of the
+//! way: leaves a resource that is full, or enters one that would fall below `last`. Nothing but the difference between
+//! the layouts is ever needed.
+//!
+//! **Method.** An item that doesn't fit asks for one that makes room, preferably one that fits by itself; that one may
+//! ask in turn. The items asking form a path on which no two give up the same resource, so it is no longer than twice the
+//! number of resources. Where the path meets itself, the items from there on are one closed group: it is completed by
+//! further items while it is not legal, trimmed of what it doesn't need, and done in one step.
+//!
+//! Complexity: every turn of the loop commits an item or puts one on the path, items leave the path by being committed
+//! (or by being trimmed, at most [`TRIM`] a group), and each looks at no more than [`PROBE`] others: O(items · effects).
+
+use std::ops::Range;
+
+use crate::snapshot::{Counts, Limits, Problem};
+
+/// Stands for "none" in the links below.
+pub(super) const NIL: u32 = u32::MAX;
+/// How many candidates are looked at when one is wanted that fits by itself.
+const PROBE: usize = 16;
+/// The largest group that is checked for items it can do without.
+const TRIM: usize = 64;
+
+/// What is in the way of an item.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Need {
+    /// An item of this list, see [`list_of`].
+    Of(u32),
+    /// This item has to come first.
+    Item(u32),
+}
+
+/// Change of one resource by one item, linked with the others of its list.
+#[derive(Clone, Copy, Debug)]
+struct Effect {
+    resource: u32,
+    delta: i32,
+    item: u32,
+    prev: u32,
+    next: u32,
+}
+
+#[derive(Clone, Debug)]
+struct Item {
+    effects: Range<u32>,
+    /// Item that has to come before, or [`NIL`].
+    after: u32,
+    is_done: bool,
+    is_linked: bool,
+}
+
+/// Counts, caps, and the items that remain.
+pub(super) struct Room {
+    cap: Vec<i64>,
+    /// Fewest wanted, which no step has to respect.
+    floor: Vec<i64>,
+    count: Vec<i64>,
+    last: Vec<i64>,
+    items: Vec<Item>,
+    effects: Vec<Effect>,
+    /// By list: its first and last effect.
+    ends: Vec<(u32, u32)>,
+    path: Path,
+    group: Group,
+    brokers: u32,
+    zones: u32,
+}
+
+/// Items that ask for room, each for the one before it.
+struct Path {
+    items: Vec<u32>,
+    /// By list: the deepest position of an item in it.
+    deepest: Vec<u32>,
+    /// What `deepest` held before, with the number of entries before each position.
+    saved: Vec<(u32, u32)>,
+    marks: Vec<u32>,
+}
+
+/// Items that become one step.
+struct Group {
+    items: Vec<u32>,
+    /// By resource.
+    delta: Vec<i64>,
+    /// Resources to look at again.
+    pending: Vec<u32>,
+}
+
+/// Items that leave a resource, and those that enter one whose last count is above its cap.
+fn list_of(resource: u32, leaves: bool) -> u32 {
+    2 * resource + u32::from(!leaves)
+}
+
+impl Room {
+    /// The present layout, `last` being the counts of the plan.
+    pub(super) fn new(problem: &Problem, last: &Counts) -> Self {
+        let present = &problem.limits.present;
+        let cap = |cap: Option<u32>| cap.map_or(Limits::NONE, i64::from);
+        let (brokers, zones) = (&problem.brokers, &problem.zones);
+        let mut caps: Vec<i64> = Vec::with_capacity(2 * (brokers.len() + zones.len()));
+        caps.extend(brokers.iter().map(|b| cap(b.max_leaders)));
+        caps.extend(brokers.iter().map(|b| cap(b.max_replicas)));
+        caps.extend(zones.iter().map(|z| cap(z.max_leaders)));
+        caps.extend(zones.iter().map(|z| cap(z.max_replicas)));
+        let flat = |counts: &Counts| {
+            [
+                &counts.leaders[..],
+                &counts.replicas,
+                &counts.zone_leaders,
+                &counts.zone_replicas,
+            ]
+            .concat()
+        };
+        let (count, last) = (flat(present), flat(last));
+        for (r, cap) in caps.iter_mut().enumerate() {
+            if last[r] > count[r].max(*cap) {
+                *cap = last[r];
+            }
+        }
+        let mut floor = vec![0; caps.len()];
+        for (z, zone) in zones.iter().enumerate() {
+            floor[2 * brokers.len() + z] = i64::from(zone.min_leaders);
+        }
+        let resources = caps.len();
+        Room {
+            cap: caps,
+            floor,
+            count,
+            last,
+            items: Vec::new(),
+            effects: Vec::new(),
+            ends: vec![(NIL, NIL); 2 * resources],
+            path: Path {
+                items: Vec::new(),
+                deepest: vec![NIL; 2 * resources],
+                saved: Vec::new(),
+                marks: Vec::new(),
+            },
+            group: Group {
+                items: Vec::new(),
+                delta: vec![0; resources],
+                pending: Vec::new(),
+            },
+            brokers: brokers.len() as u32,
+            zones: zones.len() as u32,
+        }
+    }
+
+    /// Resource that a broker's leaders are.
+    pub(super) fn leaders(&self, broker: u32) -> u32 {
+        broker
+    }
+    /// Resource that a broker's replicas are.
+    pub(super) fn replicas(&self, broker: u32) -> u32 {
+        self.brokers + broker
+    }
+    /// Resource that a zone's leaders are.
+    pub(super) fn zone_leaders(&self, zone: u32) -> u32 {
+        2 * self.brokers + zone
+    }
+    /// Resource that a zone's replicas are.
+    pub(super) fn zone_replicas(&self, zone: u32) -> u32 {
+        2 * self.brokers + self.zones + zone
+    }
+
+    /// Adds an item that changes each resource by so much (each at most once), `after` another one or [`NIL`].
+    pub(super) fn add(&mut self, changes: &[(u32, i32)], after: u32) -> u32 {
+        let item = self.items.len() as u32;
+        let start = self.effects.len() as u32;
+        for &(resource, delta) in changes {
+            let r = resource as usize;
+            if delta != 0 && (self.cap[r] != Limits::NONE || self.floor[r] > 0) {
+                self.effects.push(Effect {
+                    resource,
+                    delta,
+                    item,
+                    prev: NIL,
+                    next: NIL,
+                });
+            }
+        }
+        self.items.push(Item {
+            effects: start..self.effects.len() as u32,
+            after,
+            is_done: false,
+            is_linked: false,
+        });
+        item
+    }
+
+    /// Lets an item be asked for; those linked first are asked first.
+    pub(super) fn link(&mut self, item: u32) {
+        self.set_linked(item, true, false);
+    }
+
+    pub(super) fn is_done(&self, item: u32) -> bool {
+        self.items[item as usize].is_done
+    }
+
+    /// Whether one more leader fits on a broker and in its zone.
+    pub(super) fn has_leader_room(&self, broker: u32, zone: u32) -> bool {
+        [self.leaders(broker), self.zone_leaders(zone)]
+            .iter()
+            .all(|&r| self.lacks(r, 1).is_none())
+    }
+
+    /// Whether the item leaves a resource that is above its cap for now, or fills a zone that lacks leaders.
+    pub(super) fn mends(&self, item: u32) -> bool {
+        self.effects_of(item).any(|e| {
+            let r = e.resource as usize;
+            let is_above = self.count[r] > self.cap[r].max(self.last[r]);
+            (e.delta < 0 && is_above) || (e.delta > 0 && self.count[r] < self.floor[r])
+        })
+    }
+
+    /// Commits an item if it fits by itself.
+    pub(super) fn try_alone(&mut self, item: u32) -> bool {
+        let fits = self.need(item).is_none();
+        if fits {
+            self.commit(item);
+        }
+        fits
+    }
+
+    /// Commits an item, making room for it first where needed. `step` is given the items of each step before the next.
+    pub(super) fn place(&mut self, item: u32, step: &mut dyn FnMut(&[u32])) {
+        while !self.is_done(item) {
+            if self.path.items.is_empty() {
+                self.push(item);
+            }
+            let Some(&top) = self.path.items.last() else {
+                return;
+            };
+            if self.is_done(top) {
+                self.pop();
+                continue;
+            }
+            let Some(need) = self.need(top) else {
+                self.pop();
+                self.commit(top);
+                step(&[top]);
+                continue;
+            };
+            if let Some(ready) = self.ready(need) {
+                self.commit(ready);
+                step(&[ready]);
+            } else if let Some(at) = self.met(need) {
+                self.close(at, step);
+            } else if let Some(next) = self.first(need) {
+                self.push(next);
+            } else {
+                debug_assert!(false, "nothing is left that makes room");
+                self.pop();
+                self.commit(top);
+                step(&[top]);
+            }
+        }
+        while !self.path.items.is_empty() {
+            self.pop();
+        }
+    }
+
+    fn effects_of(&self, item: u32) -> impl Iterator<Item = &Effect> {
+        let range = &self.items[item as usize].effects;
+        self.effects[range.start as usize..range.end as usize].iter()
+    }
+
+    /// The list whose items would make a change of the resource legal; `None` where it is.
+    fn lacks(&self, resource: u32, delta: i64) -> Option<u32> {
+        let r = resource as usize;
+        let after = self.count[r] + delta;
+        if delta > 0 && after > self.cap[r] {
+            Some(list_of(resource, true))
+        } else if delta < 0 && self.last[r] > self.cap[r] && after < self.last[r] {
+            Some(list_of(resource, false))
+        } else {
+            None
+        }
+    }
+
+    fn need(&self, item: u32) -> Option<Need> {
+        let after = self.items[item as usize].after;
+        if after != NIL && !self.is_done(after) {
+            return Some(Need::Item(after));
+        }
+        self.effects_of(item)
+            .find_map(|e| self.lacks(e.resource, i64::from(e.delta)))
+            .map(Need::Of)
+    }
+
+    fn linked(&self, list: u32) -> impl Iterator<Item = u32> {
+        let mut at = self.ends[list as usize].0;
+        std::iter::from_fn(move || {
+            let effect = self.effects.get(at as usize)?;
+            at = effect.next;
+            Some(effect.item)
+        })
+    }
+
+    /// An item that meets the need and fits by itself.
+    fn ready(&self, need: Need) -> Option<u32> {
+        let fits = |item: &u32| self.need(*item).is_none();
+        match need {
+            Need::Item(item) => Some(item).filter(fits),
+            Need::Of(list) => self.linked(list).take(PROBE).find(fits),
+        }
+    }
+
+    fn first(&self, need: Need) -> Option<u32> {
+        match need {
+            Need::Item(item) => Some(item),
+            Need::Of(list) => self.linked(list).next(),
+        }
+    }
+
+    /// The deepest position on the path that meets the need.
+    fn met(&mut self, need: Need) -> Option<usize> {
+        let at = self.met_at(need)?;
+        if !self.is_done(self.path.items[at]) {
+            return Some(at);
+        }
+        let items = self.path.items.clone();
+        while !self.path.items.is_empty() {
+            self.pop();
+        }
+        for item in items {
+            if !self.is_done(item) {
+                self.push(item);
+            }
+        }
+        self.met_at(need)
+    }
+
+    fn met_at(&self, need: Need) -> Option<usize> {
+        match need {
+            Need::Item(item) => self.path.items.iter().rposition(|&i| i == item),
+            Need::Of(list) => {
+                let at = self.path.deepest[list as usize];
+                (at != NIL).then_some(at as usize)
+            }
+        }
+    }
+
+    fn push(&mut self, item: u32) {
+        let position = self.path.items.len() as u32;
+        self.path.items.push(item);
+        self.path.marks.push(self.path.saved.len() as u32);
+        let range = self.items[item as usize].effects.clone();
+        for e in &self.effects[range.start as usize..range.end as usize] {
+            let list = list_of(e.resource, e.delta < 0);
+            let deepest = &mut self.path.deepest[list as usize];
+            self.path.saved.push((list, *deepest));
+            *deepest = position;
+        }
+    }
+
+    fn pop(&mut self) {
+        self.path.items.pop();
+        let mark = self.path.marks.pop().unwrap_or(0) as usize;
+        while self.path.saved.len() > mark {
+            if let Some((list, deepest)) = self.path.saved.pop() {
+                self.path.deepest[list as usize] = deepest;
+            }
+        }
+    }
+
+    fn commit(&mut self, item: u32) {
+        self.set_linked(item, false, false);
+        self.items[item as usize].is_done = true;
+        let range = self.items[item as usize].effects.clone();
+        for e in &self.effects[range.start as usize..range.end as usize] {
+            self.count[e.resource as usize] += i64::from(e.delta);
+        }
+    }
+
+    /// One step of the path from `at` on, completed to a legal group.
+    fn close(&mut self, at: usize, step: &mut dyn FnMut(&[u32])) {
+        while self.path.items.len() > at {
+            if let Some(&top) = self.path.items.last() {
+                self.pop();
+                if !self.is_done(top) {
+                    self.join(top);
+                }
+            }
+        }
+        while let Some(r) = self.group.pending.pop() {
+            while let Some(list) = self.lacks(r, self.group.delta[r as usize]) {
+                let Some(next) = self.best(list) else {
+                    debug_assert!(false, "all that remain are legal together");
+                    break;
+                };
+                if self.need(next).is_none() {
+                    self.commit(next);
+                    step(&[next]);
+                    self.look_again(next);
+                } else {
+                    self.join(next);
+                }
+            }
+        }
+        self.trim();
+        let mut items = std::mem::take(&mut self.group.items);
+        for &item in &items {
+            self.commit(item);
+            for at in self.items[item as usize].effects.clone() {
+                self.group.delta[self.effects[at as usize].resource as usize] = 0;
+            }
+        }
+        step(&items);
+        items.clear();
+        self.group.items = items;
+    }
+
+    /// Of some items of the list, one that fits by itself, else one that leaves the group with the least in the way.
+    fn best(&self, list: u32) -> Option<u32> {
+        let mut best: Option<(usize, u32)> = None;
+        for item in self.linked(list).take(PROBE) {
+            if self.need(item).is_none() {
+                return Some(item);
+            }
+            let in_the_way = self
+                .effects_of(item)
+                .filter(|e| {
+                    let delta = self.group.delta[e.resource as usize] + i64::from(e.delta);
+                    self.lacks(e.resource, delta).is_some()
+                })
+                .count();
+            if best.is_none_or(|(least, _)| in_the_way < least) {
+                best = Some((in_the_way, item));
+            }
+        }
+        best.map(|(_, item)| item)
+    }
+
+    fn join(&mut self, item: u32) {
+        if !self.items[item as usize].is_linked {
+            return;
+        }
+        self.set_linked(item, false, false);
+        self.group.items.push(item);
+        for at in self.items[item as usize].effects.clone() {
+            let e = self.effects[at as usize];
+            self.group.delta[e.resource as usize] += i64::from(e.delta);
+        }
+        self.look_again(item);
+        let after = self.items[item as usize].after;
+        if after != NIL && !self.is_done(after) {
+            self.join(after);
+        }
+    }
+
+    fn look_again(&mut self, item: u32) {
+        let range = self.items[item as usize].effects.clone();
+        let effects = &self.effects[range.start as usize..range.end as usize];
+        self.group
+            .pending
+            .extend(effects.iter().map(|e| e.resource));
+    }
+
+    /// Drops what the group is legal without, what joined last first.
+    fn trim(&mut self) {
+        if self.group.items.len() > TRIM {
+            return;
+        }
+        for at in (0..self.group.items.len()).rev() {
+            let item = self.group.items[at];
+            if self.group.items.len() == 1 || !self.is_spare(item) {
+                continue;
+            }
+            self.group.items.remove(at);
+            for at in self.items[item as usize].effects.clone() {
+                let e = self.effects[at as usize];
+                self.group.delta[e.resource as usize] -= i64::from(e.delta);
+            }
+            self.set_linked(item, true, true);
+        }
+    }
+
+    fn is_spare(&self, item: u32) -> bool {
+        let stays_legal = self.effects_of(item).all(|e| {
+            let delta = self.group.delta[e.resource as usize] - i64::from(e.delta);
+            self.lacks(e.resource, delta).is_none()
+        });
+        let mut others = self.group.items.iter().map(|&i| &self.items[i as usize]);
+        stays_legal && others.all(|other| other.after != item)
+    }
+
+    /// Puts an item into its lists, at the front or the back, or takes it out.
+    fn set_linked(&mut self, item: u32, is_linked: bool, in_front: bool) {
+        if self.items[item as usize].is_linked == is_linked {
+            return;
+        }
+        self.items[item as usize].is_linked = is_linked;
+        for at in self.items[item as usize].effects.clone() {
+            let e = self.effects[at as usize];
+            let r = e.resource as usize;
+            if e.delta > 0 && self.last[r] <= self.cap[r] {
+                continue;
+            }
+            let list = list_of(e.resource, e.delta < 0);
+            match (is_linked, in_front) {
+                (false, _) => self.unlink(list, at),
+                (true, true) => {
+                    let first = self.ends[list as usize].0;
+                    self.insert(list, at, NIL, first);
+                }
+                (true, false) => {
+                    let last = self.ends[list as usize].1;
+                    self.insert(list, at, last, NIL);
+                }
+            }
+        }
+    }
+
+    fn insert(&mut self, list: u32, at: u32, prev: u32, next: u32) {
+        self.effects[at as usize].prev = prev;
+        self.effects[at as usize].next = next;
+        self.tie(list, prev, at);
+        self.tie(list, at, next);
+    }
+
+    fn unlink(&mut self, list: u32, at: u32) {
+        let Effect { prev, next, .. } = self.effects[at as usize];
+        self.tie(list, prev, next);
+    }
+
+    /// Makes `next` follow `prev`; [`NIL`] stands for the end of the list.
+    fn tie(&mut self, list: u32, prev: u32, next: u32) {
+        match self.effects.get_mut(prev as usize) {
+            Some(effect) => effect.next = next,
+            None => self.ends[list as usize].0 = next,
+        }
+        match self.effects.get_mut(next as usize) {
+            Some(effect) => effect.prev = prev,
+            None => self.ends[list as usize].1 = prev,
+        }
+    }
+}
