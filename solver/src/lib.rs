@@ -10,3 +10,4 @@ pub mod plan;
 pub mod snapshot;
 pub mod strategy;
 pub mod validate;
+pub mod verify;
