@@ -28,9 +28,7 @@
 mod convex;
 
 use self::convex::{Range, Shape, minimum};
-use super::placement::{
-    Bands, Tally, Vector, Wanted, add, live_leader, live_replicas, takes,
-};
+use super::placement::{Bands, Tally, Vector, Wanted, add, live_leader, live_replicas, takes};
 use super::{Fault, Rule};
 use crate::certificate::Certificate;
 use crate::cost::{Cost, RANKS, Rank};
@@ -60,12 +58,20 @@ pub fn check_shape(problem: &Problem, certificate: &Certificate) -> Vec<Fault> {
         ];
         for (part, has, wants) in parts.into_iter().filter(|(_, has, wants)| has != wants) {
             let rank = prices.rank.name();
-            find(format!("the certificate has {has} prices of {rank} for {wants} {part}"));
+            find(format!(
+                "the certificate has {has} prices of {rank} for {wants} {part}"
+            ));
         }
     }
-    for pair in certificate.ranks.windows(2).filter(|pair| pair[0].rank >= pair[1].rank) {
+    for pair in certificate
+        .ranks
+        .windows(2)
+        .filter(|pair| pair[0].rank >= pair[1].rank)
+    {
         let (first, second) = (pair[0].rank.name(), pair[1].rank.name());
-        find(format!("the certificate lists the prices of {second} after those of {first}"));
+        find(format!(
+            "the certificate lists the prices of {second} after those of {first}"
+        ));
     }
     faults
 }
@@ -96,7 +102,8 @@ pub fn proven(value: &Cost, bound: &Bound) -> Result<[Option<i64>; RANKS], Fault
         let (has, least) = (i128::from(value[rank]), bound.0[rank as usize]);
         if least > has {
             let name = rank.name();
-            let what = format!("the certificate proves {name} at least {least}, and the plan has {has}");
+            let what =
+                format!("the certificate proves {name} at least {least}, and the plan has {has}");
             return Err(Fault::of_answer(Rule::Contradiction, what));
         }
         // No cost is negative, so a negative bound says no more than zero does; but the ranks after it are open.
@@ -202,12 +209,19 @@ impl Sums {
                     self.fixed.zone_replicas[problem.brokers[holder.index()].zone.index()] += 1;
                 }
             }
-            add(&mut self.total, &cheapest_choice(problem, shard, &live, &slots, &hubs));
+            add(
+                &mut self.total,
+                &cheapest_choice(problem, shard, &live, &slots, &hubs),
+            );
         }
         let bands = Bands::stream(problem, stream);
         for (b, broker) in problem.brokers.iter().enumerate() {
             let takes = takes(problem, stream, BrokerId::at(b));
-            let room = if takes && hubs.are_open { free } else { room[b] };
+            let room = if takes && hubs.are_open {
+                free
+            } else {
+                room[b]
+            };
             self.broker_room[b] += room;
             let level = bands.leaders(broker).filter(|_| takes);
             let part = level.map(|level| (Rank::StreamLeaderSpread, Shape::Outside(level)));
@@ -230,7 +244,8 @@ impl Sums {
                 replicas_now: self.present.replicas[b],
             };
             let (leaders, replicas) = (self.fixed.leaders[b], self.fixed.replicas[b]);
-            let (range, mut parts) = self.counts(problem, caps, leaders, replicas, self.broker_room[b]);
+            let (range, mut parts) =
+                self.counts(problem, caps, leaders, replicas, self.broker_room[b]);
             if let Some(level) = bands.leaders(broker) {
                 parts.push((Rank::ClusterLeaderSpread, Shape::Outside(level)));
             }
@@ -316,7 +331,8 @@ impl Hubs {
             for (b, slot) in slots.iter().enumerate() {
                 let id = BrokerId::at(b);
                 let best = &mut cheapest[problem.brokers[b].zone.index()];
-                if takes(problem, stream, id) && best.is_none_or(|best| *slot < slots[best.index()]) {
+                if takes(problem, stream, id) && best.is_none_or(|best| *slot < slots[best.index()])
+                {
                     *best = Some(id);
                 }
             }

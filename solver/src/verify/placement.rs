@@ -16,10 +16,10 @@
 mod measure;
 mod rules;
 
-pub(super) use rules::check_growth;
 pub(super) use measure::{
     Bands, Level, Tally, Vector, Wanted, add, has_replicas, live_leader, live_replicas, takes,
 };
+pub(super) use rules::check_growth;
 
 use super::{Fault, Rule};
 use crate::cost::{Cost, RANKS, Rank, Terms};
@@ -47,7 +47,13 @@ pub fn check(problem: &Problem, placement: &[Assignment]) -> Checked {
     }
     let known: Vec<Assignment> = placement.iter().map(|a| known_part(problem, a)).collect();
     for (at, assignment) in placement.iter().take(problem.shards.len()).enumerate() {
-        rules::check_shard(problem, ShardId::at(at), assignment, &known[at], &mut faults);
+        rules::check_shard(
+            problem,
+            ShardId::at(at),
+            assignment,
+            &known[at],
+            &mut faults,
+        );
     }
     let mut tally = Tally::empty(problem);
     for assignment in known.iter().take(problem.shards.len()) {
@@ -68,7 +74,12 @@ fn known_part(problem: &Problem, assignment: &Assignment) -> Assignment {
     let is_known = |b: &BrokerId| b.index() < problem.brokers.len();
     Assignment {
         leader: assignment.leader.filter(is_known),
-        followers: assignment.followers.iter().copied().filter(is_known).collect(),
+        followers: assignment
+            .followers
+            .iter()
+            .copied()
+            .filter(is_known)
+            .collect(),
     }
 }
 
@@ -98,7 +109,10 @@ fn measure_all(problem: &Problem, placement: &[Assignment], tally: &Tally) -> (V
             parts.same_rack += own_parts.same_rack;
             parts.same_rack_as_leader += own_parts.same_rack_as_leader;
         }
-        add(&mut total, &stream_cost(problem, stream, &leaders, &replicas));
+        add(
+            &mut total,
+            &stream_cost(problem, stream, &leaders, &replicas),
+        );
     }
     (total, parts)
 }
@@ -108,7 +122,11 @@ fn report_total(total: &Vector, faults: &mut Vec<Fault>) -> [i64; RANKS] {
     let mut reported = [0; RANKS];
     for (at, rank) in Rank::ALL.iter().enumerate() {
         if i64::try_from(total[at]).is_err() {
-            let what = format!("{} is {}, which is more than a report holds", rank.name(), total[at]);
+            let what = format!(
+                "{} is {}, which is more than a report holds",
+                rank.name(),
+                total[at]
+            );
             faults.push(Fault::of_answer(Rule::Overflow, what));
         }
         reported[at] = clamp(total[at]);

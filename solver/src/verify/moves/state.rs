@@ -61,13 +61,23 @@ impl State {
     }
 
     /// Finds shards that do not end where the placement has them.
-    pub(super) fn check_end(&self, problem: &Problem, plan: &[Assignment], faults: &mut Vec<Fault>) {
+    pub(super) fn check_end(
+        &self,
+        problem: &Problem,
+        plan: &[Assignment],
+        faults: &mut Vec<Fault>,
+    ) {
         for (at, (end, wanted)) in self.layout.iter().zip(plan).enumerate() {
             let is_known = |b: &BrokerId| b.index() < problem.brokers.len();
             let all_known = wanted.leader.iter().chain(&wanted.followers).all(is_known);
             if !all_known || !is_end(problem, end, wanted) {
                 let what = "its moves do not lead to its place in the plan".to_owned();
-                faults.push(Fault::of_shard(problem, Rule::MoveEnd, ShardId::at(at), what));
+                faults.push(Fault::of_shard(
+                    problem,
+                    Rule::MoveEnd,
+                    ShardId::at(at),
+                    what,
+                ));
             }
         }
     }
@@ -83,7 +93,12 @@ fn is_end(problem: &Problem, end: &Assignment, wanted: &Assignment) -> bool {
     let is_lost = |b: &&BrokerId| !has_replicas(&problem.brokers[b.index()]);
     live_leader(problem, end) == live_leader(problem, wanted)
         && sorted(end) == sorted(wanted)
-        && wanted.leader.iter().chain(&wanted.followers).filter(is_lost).all(|&b| holds(end, b))
+        && wanted
+            .leader
+            .iter()
+            .chain(&wanted.followers)
+            .filter(is_lost)
+            .all(|&b| holds(end, b))
 }
 
 fn holds(assignment: &Assignment, broker: BrokerId) -> bool {
@@ -111,7 +126,9 @@ impl Change<'_> {
     /// Makes `leader` lead; the leader before becomes a follower.
     fn set_leader(&mut self, leader: BrokerId) {
         self.layout.followers.retain(|&b| b != leader);
-        self.layout.followers.extend(self.layout.leader.replace(leader));
+        self.layout
+            .followers
+            .extend(self.layout.leader.replace(leader));
     }
 
     fn promote(&mut self, item: &[&Move]) {
@@ -119,14 +136,29 @@ impl Change<'_> {
         for (nth, step) in promotions.enumerate() {
             let Some(to) = step.to else { continue };
             if nth > 0 || step.role != Role::Leader {
-                self.find(Rule::MoveTarget, to, step, "is not the one that takes the lead");
+                self.find(
+                    Rule::MoveTarget,
+                    to,
+                    step,
+                    "is not the one that takes the lead",
+                );
             } else if step.from != self.layout.leader
                 && (step.from.is_some() || live_leader(self.problem, self.layout).is_some())
             {
                 let from = step.from.unwrap_or(to);
-                self.find(Rule::MoveSource, from, step, "does not lead, or another broker does");
+                self.find(
+                    Rule::MoveSource,
+                    from,
+                    step,
+                    "does not lead, or another broker does",
+                );
             } else if !self.layout.followers.contains(&to) || !self.is_live(to) {
-                self.find(Rule::MoveTarget, to, step, "holds no live follower to promote");
+                self.find(
+                    Rule::MoveTarget,
+                    to,
+                    step,
+                    "holds no live follower to promote",
+                );
             } else {
                 self.set_leader(to);
             }
@@ -141,7 +173,12 @@ impl Change<'_> {
         for &step in item.iter().filter(|m| m.kind != MoveKind::Promotion) {
             if let Some(from) = step.from {
                 if !holds(&before, from) || !self.is_live(from) || left.contains(&from) {
-                    self.find(Rule::MoveSource, from, step, "has no live replica to give up");
+                    self.find(
+                        Rule::MoveSource,
+                        from,
+                        step,
+                        "has no live replica to give up",
+                    );
                     continue;
                 }
             }

@@ -31,7 +31,10 @@ pub(in crate::verify) fn takes(problem: &Problem, stream: &Stream, broker: Broke
 }
 
 /// Live replicas of an assignment, the leader first.
-pub(in crate::verify) fn live_replicas(problem: &Problem, assignment: &Assignment) -> Vec<BrokerId> {
+pub(in crate::verify) fn live_replicas(
+    problem: &Problem,
+    assignment: &Assignment,
+) -> Vec<BrokerId> {
     let all = assignment.leader.iter().chain(&assignment.followers);
     all.filter(|b| has_replicas(&problem.brokers[b.index()]))
         .copied()
@@ -114,8 +117,7 @@ impl<'a> Wanted<'a> {
     }
 
     fn held(&self, broker: BrokerId) -> bool {
-        self.shard.present.leader == Some(broker)
-            || self.shard.present.followers.contains(&broker)
+        self.shard.present.leader == Some(broker) || self.shard.present.followers.contains(&broker)
     }
 
     /// Own cost of the shard with the given live replicas, one of which leads where there is a leader.
@@ -222,7 +224,12 @@ impl Tally {
         tally
     }
     /// Adds the live replicas of an assignment `times` times.
-    pub(in crate::verify) fn add(&mut self, problem: &Problem, assignment: &Assignment, times: i64) {
+    pub(in crate::verify) fn add(
+        &mut self,
+        problem: &Problem,
+        assignment: &Assignment,
+        times: i64,
+    ) {
         for replica in live_replicas(problem, assignment) {
             let zone = problem.brokers[replica.index()].zone;
             self.replicas[replica.index()] += times;
@@ -331,10 +338,12 @@ impl Bands {
     /// Levels of the cluster; they apply to the `ACTIVE` brokers.
     pub(in crate::verify) fn cluster(problem: &Problem) -> Self {
         let policy = &problem.policy;
-        let factor = |shard: &Shard| {
-            i128::from(problem.streams[shard.stream.index()].replication_factor)
-        };
-        let active = problem.brokers.iter().filter(|b| b.state == BrokerState::Active);
+        let factor =
+            |shard: &Shard| i128::from(problem.streams[shard.stream.index()].replication_factor);
+        let active = problem
+            .brokers
+            .iter()
+            .filter(|b| b.state == BrokerState::Active);
         Bands {
             leaders: policy
                 .cluster_leaders
@@ -371,5 +380,8 @@ impl Bands {
 /// Replicas are levelled where the plan decides them and some shard has followers.
 fn replicas_are_levelled(problem: &Problem) -> bool {
     problem.policy.roles == Roles::LeadersAndFollowers
-        && problem.streams.iter().any(|s| !s.shards.is_empty() && s.replication_factor > 1)
+        && problem
+            .streams
+            .iter()
+            .any(|s| !s.shards.is_empty() && s.replication_factor > 1)
 }

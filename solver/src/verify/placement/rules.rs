@@ -25,7 +25,10 @@ impl Finder<'_> {
         &self.problem.brokers[broker.index()].id
     }
     fn names(&self, brokers: &[BrokerId]) -> String {
-        let quoted: Vec<String> = brokers.iter().map(|&b| format!("`{}`", self.name(b))).collect();
+        let quoted: Vec<String> = brokers
+            .iter()
+            .map(|&b| format!("`{}`", self.name(b)))
+            .collect();
         if quoted.is_empty() {
             "no broker".to_owned()
         } else {
@@ -93,7 +96,10 @@ fn check_listing(finder: &mut Finder<'_>, plan: &Assignment) {
         finder.find_at(Rule::ListedTwice, pair[0], what);
     }
     if plan.followers.windows(2).any(|pair| pair[0] > pair[1]) {
-        let what = format!("followers {} are out of order", finder.names(&plan.followers));
+        let what = format!(
+            "followers {} are out of order",
+            finder.names(&plan.followers)
+        );
         finder.find(Rule::FollowerOrder, what);
     }
 }
@@ -108,7 +114,10 @@ fn check_leader(finder: &mut Finder<'_>, plan: &Assignment) {
         Some(_) => {}
         None => {
             if let Some(now) = live_leader(problem, &finder.shard.present) {
-                let what = format!("it has no leader, though broker `{}` leads it now", finder.name(now));
+                let what = format!(
+                    "it has no leader, though broker `{}` leads it now",
+                    finder.name(now)
+                );
                 finder.find_at(Rule::Leaderless, now, what);
             }
         }
@@ -194,7 +203,9 @@ fn check_zone_counts(finder: &mut Finder<'_>, plan: &Assignment) {
     };
     let zones = |assignment: &Assignment| -> Vec<ZoneId> {
         let live = live_replicas(problem, assignment);
-        live.iter().map(|b| problem.brokers[b.index()].zone).collect()
+        live.iter()
+            .map(|b| problem.brokers[b.index()].zone)
+            .collect()
     };
     let (now, then) = (zones(&finder.shard.present), zones(plan));
     let mut distinct = then.clone();
@@ -205,7 +216,10 @@ fn check_zone_counts(finder: &mut Finder<'_>, plan: &Assignment) {
         let limit = count(&now).max(most as usize);
         if count(&then) > limit {
             let name = &problem.zones[zone.index()].name;
-            let what = format!("zone `{name}` has {} of its replicas where at most {limit} are allowed", count(&then));
+            let what = format!(
+                "zone `{name}` has {} of its replicas where at most {limit} are allowed",
+                count(&then)
+            );
             let fault = Fault::of_shard(problem, Rule::ReplicasPerZone, finder.id, what);
             finder.faults.push(fault.at_zone(zone));
         }
@@ -232,19 +246,39 @@ pub(in crate::verify) fn check_growth(
     };
     for (at, broker) in problem.brokers.iter().enumerate() {
         let id = BrokerId::at(at);
-        if let Some(what) = excess(broker.max_leaders, before.leaders[at], after.leaders[at], "leaders") {
+        if let Some(what) = excess(
+            broker.max_leaders,
+            before.leaders[at],
+            after.leaders[at],
+            "leaders",
+        ) {
             faults.push(Fault::of_broker(problem, Rule::BrokerLeaders, id, what));
         }
-        if let Some(what) = excess(broker.max_replicas, before.replicas[at], after.replicas[at], "replicas") {
+        if let Some(what) = excess(
+            broker.max_replicas,
+            before.replicas[at],
+            after.replicas[at],
+            "replicas",
+        ) {
             faults.push(Fault::of_broker(problem, Rule::BrokerReplicas, id, what));
         }
     }
     for (at, zone) in problem.zones.iter().enumerate() {
         let id = ZoneId::at(at);
-        if let Some(what) = excess(zone.max_leaders, before.zone_leaders[at], after.zone_leaders[at], "leaders") {
+        if let Some(what) = excess(
+            zone.max_leaders,
+            before.zone_leaders[at],
+            after.zone_leaders[at],
+            "leaders",
+        ) {
             faults.push(Fault::of_zone(problem, Rule::ZoneLeaders, id, what));
         }
-        if let Some(what) = excess(zone.max_replicas, before.zone_replicas[at], after.zone_replicas[at], "replicas") {
+        if let Some(what) = excess(
+            zone.max_replicas,
+            before.zone_replicas[at],
+            after.zone_replicas[at],
+            "replicas",
+        ) {
             faults.push(Fault::of_zone(problem, Rule::ZoneReplicas, id, what));
         }
     }
