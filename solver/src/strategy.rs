@@ -8,7 +8,7 @@
 
 use crate::budget::{Budget, Stop};
 use crate::certificate::Certificate;
-use crate::cost::{Cost, Rank, evaluate};
+use crate::cost::{Cost, RANKS, Rank, evaluate};
 use crate::greedy::felix;
 use crate::model::current;
 use crate::model::leaders::{self, LeaderError};
@@ -152,8 +152,8 @@ pub fn solve(
         }
     }
     let work = budget.spent();
-    let (engine, placement) = candidates.verified(&mut is_refused);
-    let mut answer = label(problem, engine, placement, certificate);
+    let (engine, plan) = candidates.verified(&mut is_refused);
+    let mut answer = label(problem, engine, plan, certificate);
     let report = &mut answer.report;
     report.work = work;
     report.warnings.append(&mut candidates.warnings);
@@ -169,7 +169,8 @@ pub fn solve(
 /// Judges a plan made elsewhere. Rules that it breaks become warnings.
 pub fn judge(problem: &Problem, placement: Vec<Assignment>) -> Answer {
     let faults = verify::placement::check(problem, &placement).faults;
-    let mut answer = label(problem, Engine::External, placement, None);
+    let plan = plan::make(problem, placement);
+    let mut answer = label(problem, Engine::External, plan, None);
     if !faults.is_empty() {
         answer.report.outcome = Outcome::Feasible;
     }
@@ -200,7 +201,11 @@ pub fn check_supported(problem: &Problem, planner: Planner) -> Result<(), Findin
         Planner::Auto | Planner::NetworkSimplex => "",
     };
     if !name.is_empty() {
-        return unsupported("options.planner", name.to_owned(), "is not supported by this version");
+        return unsupported(
+            "options.planner",
+            name.to_owned(),
+            "is not supported by this version",
+        );
     }
     if leaders::applies(problem) {
         return Ok(());
@@ -248,37 +253,67 @@ impl<'p> Candidates<'p> {
         self.list.last().map_or(&[], |candidate| &candidate.2)
     }
 
-    /// The cheapest placement that the verifier accepts; the present layout where it accepts none.
-    fn verified(&mut self, is_refused: &mut bool) -> (Engine, Vec<Assignment>) {
-        while let Some((cost, engine, placement)) = self.list.pop() {
-            let checked = verify::placement::check(self.problem, &placement);
-            let fault = match checked.faults.first() {
-                Some(fault) => fault.to_string(),
-                None if checked.cost != cost => {
-                    format!("the cost is {:?}, not {:?}", checked.cost.0, cost.0)
-                }
-                None => return (engine, placement),
+    /// The plan of the cheapest placement that the verifier accepts; the present layout where it accepts none.
+    fn verified(&mut self, is_refused: &mut bool) -> (Engine, Plan) {
+        while let Some((_, engine, placement)) = self.list.pop() {
+            let plan = plan::make(self.problem, placement);
+            let Some(fault) = fault(self.problem, &plan) else {
+                return (engine, plan);
             };
             *is_refused = true;
             self.warnings.push(format!(
                 "the verifier refused a plan of {engine:?}: {fault}"
             ));
         }
-        (Engine::Current, current::placement(self.problem))
+        let placement = current::placement(self.problem);
+        (Engine::Current, plan::make(self.problem, placement))
     }
 }
 
-/// A placement as an answer, with the bounds that the prices prove.
+/// The first thing wrong with a plan of ours.
+fn fault(problem: &Problem, plan: &Plan) -> Option<String> {
+    let checked = verify::placement::check(problem, &plan.placement);
+    if let Some(fault) = checked.faults.first() {
+        return Some(fault.to_string());
+    }
+    if (checked.cost, checked.terms) != plan.after {
+        return Some(format!(
+            "it costs {:?}, not {:?}",
+            checked.cost.0, plan.after.0.0
+        ));
+    }
+    let moves = verify::moves::check(problem, plan);
+    moves.first().map(ToString::to_string)
+}
+
+/// A plan as an answer, with the bounds that the prices prove.
 fn label(
     problem: &Problem,
     engine: Engine,
-    placement: Vec<Assignment>,
+    plan: Plan,
     certificate: Option<Certificate>,
 ) -> Answer {
-    let plan = plan::make(problem, placement);
-    let value = plan.after.0;
-    let prices = certificate.clone().unwrap_or_default();
-    let ranks = verify::bound::ranks(problem, &prices, &value);
+    let value = &plan.after.0;
+    let mut warnings = Vec::new();
+    let bound = match &certificate {
+        Some(certificate) => verify::bound::bound(problem, certificate),
+        None => verify::bound::bound(problem, &Certificate::default()),
+    };
+    let bounds = match bound.map(|bound| verify::bound::proven(value, &bound)) {
+        Some(Ok(bounds)) => bounds,
+        Some(Err(fault)) => {
+            warnings.push(fault.to_string());
+            [None; RANKS]
+        }
+        None => [None; RANKS],
+    };
+    let ranks: Vec<RankBound> = Rank::ALL
+        .map(|rank| RankBound {
+            rank,
+            value: value[rank],
+            bound: bounds[rank as usize],
+        })
+        .to_vec();
     let unproven = ranks.iter().find(|rank| rank.bound != Some(rank.value));
     let gap = unproven.and_then(|rank| {
         let missing = i128::from(rank.value) - i128::from(rank.bound?);
@@ -298,7 +333,7 @@ fn label(
             work: 0,
             is_reproducible: true,
             certificate,
-            warnings: Vec::new(),
+            warnings,
         },
         plan,
     }

@@ -190,10 +190,10 @@ impl<'a> Agenda<'a> {
     fn add_homeless(&mut self, id: ShardId, difference: &mut Difference<'_>) {
         let has_room = |b: &BrokerId| self.room.has_leader_room(b.0, self.problem.zone_of(*b).0);
         let stand_in = difference.stand_ins().into_iter().find(has_room);
-        if let Some(leader) = stand_in {
-            if let Some(first) = self.add(id, &[difference.promotion(leader)], None, NIL) {
-                self.promote(first);
-            }
+        if let Some(leader) = stand_in
+            && let Some(first) = self.add(id, &[difference.promotion(leader)], None, NIL)
+        {
+            self.promote(first);
         }
         self.add(id, difference.moves(stand_in), stand_in, NIL);
     }

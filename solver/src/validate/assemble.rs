@@ -156,12 +156,7 @@ struct Context<'a> {
 
 impl Context<'_> {
     /// A stream, its range of shards still empty.
-    fn stream(
-        &self,
-        position: usize,
-        policy: &PolicyInput,
-        warnings: &mut Vec<String>,
-    ) -> Stream {
+    fn stream(&self, position: usize, policy: &PolicyInput, warnings: &mut Vec<String>) -> Stream {
         let input = &self.snapshot.streams[position];
         let mut required: BTreeMap<&str, &str> = BTreeMap::new();
         for (key, value) in policy.required_tags.iter().chain(&input.required_tags) {

@@ -32,7 +32,7 @@ use super::placement::{Bands, Tally, Vector, Wanted, add, live_leader, live_repl
 use super::{Fault, Rule};
 use crate::certificate::Certificate;
 use crate::cost::{Cost, RANKS, Rank};
-use crate::snapshot::{BrokerId, Problem, Roles, Shard, Stream, ZoneId};
+use crate::snapshot::{BrokerId, Problem, Roles, Shard, Stream};
 
 /// No placement has a lexicographically smaller cost.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

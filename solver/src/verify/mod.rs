@@ -1,8 +1,3 @@
-<<<<<<< HEAD
-//! Independent checkers: they import no engine.
-
-pub mod flow;
-=======
 //! The independent verifier: what an answer claims, checked against the snapshot, in integers.
 //!
 //! It is the second implementation of the contract. It imports no engine, no planner and no helper that they
@@ -11,8 +6,8 @@ pub mod flow;
 
 pub mod bound;
 mod fault;
+pub mod flow;
 pub mod moves;
 pub mod placement;
 
 pub use fault::{Fault, Rule};
->>>>>>> verify

@@ -109,11 +109,19 @@ impl<'p> Builder<'p> {
         let sink = self.layers.sink;
         for (z, zone) in problem.zones.iter().enumerate() {
             let node = self.node(0);
-            let taken = Taken::of(problem, self.pinned.zone_leaders[z], self.pinned.zone_replicas[z]);
+            let taken = Taken::of(
+                problem,
+                self.pinned.zone_leaders[z],
+                self.pinned.zone_replicas[z],
+            );
             let in_force = &problem.limits.in_force;
             let room = taken.room(in_force.zone_leaders[z], in_force.zone_replicas[z]);
             let arc = self.arc(node, sink, room);
-            self.convex(Rank::Breaches, arc, taken.excess(zone.max_leaders, zone.max_replicas));
+            self.convex(
+                Rank::Breaches,
+                arc,
+                taken.excess(zone.max_leaders, zone.max_replicas),
+            );
             let minimum = i64::from(zone.min_leaders) - taken.leaders;
             let shortfall = (minimum > 0).then_some(Convex::Shortfall(minimum));
             self.convex(Rank::ZoneMinimumShortfall, arc, shortfall);
@@ -127,7 +135,11 @@ impl<'p> Builder<'p> {
             let in_force = &problem.limits.in_force;
             let room = taken.room(in_force.leaders[b], in_force.replicas[b]);
             let arc = self.arc(node, self.layers.zone_nodes[broker.zone.index()], room);
-            self.convex(Rank::Breaches, arc, taken.excess(broker.max_leaders, broker.max_replicas));
+            self.convex(
+                Rank::Breaches,
+                arc,
+                taken.excess(broker.max_leaders, broker.max_replicas),
+            );
             let band = problem.cluster_leader_band(BrokerId::at(b));
             self.convex(Rank::ClusterLeaderSpread, arc, squares(band, taken.leaders));
             self.hint[node.index()] = Some(arc);
@@ -266,8 +278,8 @@ impl<'p> Builder<'p> {
     }
 
     fn finish(self) -> Result<LeaderNetwork<'p>, LeaderError> {
-        let network = (self.network.build())
-            .map_err(|error| LeaderError::Refused(error.to_string()))?;
+        let network =
+            (self.network.build()).map_err(|error| LeaderError::Refused(error.to_string()))?;
         let (mut ranks, mut costs) = (Vec::new(), Vec::new());
         for (rank, (mut unit, convex)) in
             (Rank::ALL.into_iter()).zip(self.units.into_iter().zip(self.convex))
@@ -310,9 +322,15 @@ impl Taken {
     /// Free leaders that fit below the caps in force.
     fn room(&self, leaders: i64, replicas: i64) -> i64 {
         let left = |cap: i64, taken: i64| {
-            if cap == Limits::NONE { i64::from(u32::MAX) } else { cap - taken }
+            if cap == Limits::NONE {
+                i64::from(u32::MAX)
+            } else {
+                cap - taken
+            }
         };
-        let by_replicas = self.replicas.map_or(i64::MAX, |taken| left(replicas, taken));
+        let by_replicas = self
+            .replicas
+            .map_or(i64::MAX, |taken| left(replicas, taken));
         left(leaders, self.leaders).min(by_replicas)
     }
 

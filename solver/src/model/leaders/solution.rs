@@ -39,8 +39,14 @@ impl LeaderNetwork<'_> {
             let at = self.slot(shard.stream, b);
             let hub = self.layers.hub_arcs[at].filter(|_| matches!(wanted, Choice::Zone(_)));
             let zone = problem.zone_of(b).index();
-            let counts = [self.layers.broker_arcs[b.index()], self.layers.zone_arcs[zone]];
-            for arc in (hub.into_iter()).chain(self.layers.slot_arcs[at]).chain(counts) {
+            let counts = [
+                self.layers.broker_arcs[b.index()],
+                self.layers.zone_arcs[zone],
+            ];
+            for arc in (hub.into_iter())
+                .chain(self.layers.slot_arcs[at])
+                .chain(counts)
+            {
                 flow[arc.index()] += 1;
             }
         }
@@ -54,7 +60,10 @@ impl LeaderNetwork<'_> {
         // Shards that enter each hub, by stream × zone.
         let mut entering: Vec<Vec<ShardId>> = vec![Vec::new(); self.layers.hubs.len()];
         for (k, &id) in self.shards.ids.iter().enumerate() {
-            let chosen = self.shards.choices(k).find(|(arc, _)| flow[arc.index()] == 1);
+            let chosen = self
+                .shards
+                .choices(k)
+                .find(|(arc, _)| flow[arc.index()] == 1);
             let shard = problem.shard(id);
             match chosen.map(|(_, choice)| choice) {
                 Some(Choice::Holder(b)) => placement[id.index()] = led_by(problem, shard, b),
@@ -95,7 +104,7 @@ impl LeaderNetwork<'_> {
     }
 
     fn prices(&self, rank: Rank, potential: &[i64]) -> RankPrices {
-        let problem = self.problem;
+        let _problem = self.problem;
         let sink = potential[self.layers.sink.index()];
         let price = |node: &NodeId| sink - potential[node.index()];
         let brokers: Vec<i64> = self.layers.broker_nodes.iter().map(price).collect();
