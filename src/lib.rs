@@ -1,5 +1,7 @@
 //! shardflow: a placement optimizer for sharded clusters, served over gRPC.
 
+pub mod interop;
+
 /// Messages and services of `proto/shardflow/v1`, generated.
 #[allow(missing_docs, unreachable_pub, clippy::all)]
 pub mod pb {

@@ -38,7 +38,8 @@
 //! zero. Hence later pivots leave the value of an earlier rank alone, and its potentials, kept by the caller, certify
 //! the final flow: per arc, the vector of right reduced costs is lexicographically ≥ 0, that of left ones ≤ 0.
 //!
-//! **Complexity.** A pivot touches the cycle and the subtree that moves; pricing looks at blocks of about √arcs.
+//! **Complexity.** A pivot touches the cycle, the pieces of tree on the path that is turned around, and the anchors
+//! in the subtree that moves (see `anchors`: potentials in two levels); pricing looks at blocks of about √arcs.
 //! O(nodes + arcs) to begin or restrict a rank. Nothing is allocated between pivots. All choices follow the order
 //! of arcs and nodes: same input, same answer.
 //!
@@ -46,6 +47,7 @@
 //! negative cost, or a spent budget. After each of them the flow is feasible, no worse in the rank than before,
 //! unchanged in earlier ranks, and the potentials are those of the tree.
 
+mod anchors;
 mod basis;
 mod pivot;
 mod pricing;
@@ -56,6 +58,7 @@ pub use start::{ScratchError, StartError};
 
 use crate::budget::{Budget, Stop};
 use crate::network::{ArcId, CostError, Network, RankCost};
+use anchors::Anchors;
 use basis::Tree;
 use pricing::Prices;
 use slopes::Slopes;
@@ -105,7 +108,7 @@ pub struct Stats {
 struct Arcs {
     tail: Vec<u32>,
     head: Vec<u32>,
-    /// Flow of arcs outside the tree; of tree arcs after [`Simplex::store_tree_flow`].
+    /// Flow of arcs outside the tree; of tree arcs after [`Simplex::store`].
     flow: Vec<i64>,
     /// Domain.
     low: Vec<i64>,
@@ -136,11 +139,12 @@ pub struct Simplex<'a> {
     network: &'a Network,
     arcs: Arcs,
     tree: Tree,
+    anchors: Anchors,
     slopes: Slopes,
     prices: Prices,
-    /// Per node; the root, last, keeps 0.
+    /// Per node, once a rank ended; [`Anchors`] has them in between.
     potential: Vec<i64>,
-    /// Change of the rank's cost since it began, on top of `value` given there.
+    /// Cost of the rank, counted from the value it began with.
     value: i128,
     is_minimal: bool,
     stats: Stats,
@@ -163,6 +167,7 @@ impl Simplex<'_> {
         self.slopes.load(rank);
         self.begin(0);
         if rank.is_zero() {
+            self.store();
             self.is_minimal = true;
             return Ok(());
         }
@@ -215,7 +220,7 @@ impl Simplex<'_> {
 
     /// Potential per node for the rank minimised last. Where that ended well, they prove the flow optimal in it.
     pub fn potentials(&self) -> &[i64] {
-        &self.potential[..self.network.node_count()]
+        &self.potential
     }
 
     /// Counters since the start, the search for a feasible flow included.
@@ -227,7 +232,6 @@ impl Simplex<'_> {
     fn begin(&mut self, value: i128) {
         self.value = value;
         let root = self.tree.root();
-        self.potential[root] = 0;
         let mut node = self.tree.next_below(root, root);
         while let Some(at) = node {
             self.begin_tree_arc(at);
@@ -248,29 +252,30 @@ impl Simplex<'_> {
     fn begin_tree_arc(&mut self, node: usize) {
         let place = &mut self.tree.places[node];
         let arc = place.arc as usize;
-        let parent = self.potential[place.parent as usize];
+        let parent = self.anchors.potential(place.parent as usize);
         let flow = self.arcs.flow[arc];
         let (low, high) = (self.arcs.low[arc], self.arcs.high[arc]);
-        if self.arcs.tail[arc] as usize == node {
+        let potential = if self.arcs.tail[arc] as usize == node {
             let run = self.slopes.run_right(arc, flow).within(low, high);
             place.room_up = run.high - flow;
             place.room_down = flow - run.low;
             self.arcs.run_low[arc] = run.low;
-            self.potential[node] = parent - self.slopes.right(arc, flow);
+            parent - self.slopes.right(arc, flow)
         } else {
             let run = self.slopes.run_left(arc, flow).within(low, high);
             place.room_up = flow - run.low;
             place.room_down = run.high - flow;
             self.arcs.run_low[arc] = run.low;
-            self.potential[node] = parent + self.slopes.left(arc, flow);
-        }
+            parent + self.slopes.left(arc, flow)
+        };
+        self.anchors.set_potential(node, potential);
         debug_assert!(place.room_up > 0, "the tree is strongly feasible");
     }
 
     /// Pivots until no arc wants to enter or the value is at most `floor`. Stores the flow in any case.
     fn run(&mut self, floor: i128, budget: &mut Budget<'_>) -> Result<(), MinimizeError> {
         let outcome = self.pivots(floor, budget);
-        self.store_tree_flow();
+        self.store();
         self.is_minimal = outcome.is_ok();
         outcome
     }
@@ -289,9 +294,10 @@ impl Simplex<'_> {
         Ok(())
     }
 
-    /// Writes the flow of tree arcs, which pivots keep as room, back to the arcs.
-    fn store_tree_flow(&mut self) {
+    /// Writes out what pivots keep in other forms: the flow of tree arcs, kept as room, and the potentials.
+    fn store(&mut self) {
         for node in self.tree.below_root() {
+            self.potential[node] = self.anchors.potential(node);
             let arc = self.tree.places[node].arc as usize;
             self.arcs.flow[arc] = self.tree_flow(node);
         }
@@ -314,3 +320,6 @@ impl Simplex<'_> {
         above(self.arcs.tail[arc]) == arc || above(self.arcs.head[arc]) == arc
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -215,6 +215,22 @@ impl<'a> Agenda<'a> {
         if drafts.is_empty() {
             return None;
         }
+        self.gather(shard, drafts, leader);
+        let log = &mut self.log;
+        let start = (log.drafts.len() as u32, log.shifts.len() as u32);
+        log.drafts.extend_from_slice(drafts);
+        log.shifts.extend_from_slice(&self.shifts);
+        log.items.push(Item {
+            shard,
+            drafts: start.0..log.drafts.len() as u32,
+            shifts: start.1..log.shifts.len() as u32,
+            class: drafts.iter().filter_map(|d| d.reason).min(),
+        });
+        Some(self.room.add(&self.changes, after))
+    }
+
+    /// Fills the buffers with what the moves change, starting from the live leader.
+    fn gather(&mut self, shard: ShardId, drafts: &[Draft], leader: Option<BrokerId>) {
         let problem = self.problem;
         self.shifts.clear();
         let mut lead = leader;
@@ -254,17 +270,6 @@ impl<'a> Agenda<'a> {
             }
         }
         self.changes.sort_unstable();
-        let log = &mut self.log;
-        let start = (log.drafts.len() as u32, log.shifts.len() as u32);
-        log.drafts.extend_from_slice(drafts);
-        log.shifts.extend_from_slice(&self.shifts);
-        log.items.push(Item {
-            shard,
-            drafts: start.0..log.drafts.len() as u32,
-            shifts: start.1..log.shifts.len() as u32,
-            class: drafts.iter().filter_map(|d| d.reason).min(),
-        });
-        Some(self.room.add(&self.changes, after))
     }
 
     /// Adds to the counts of a live broker.

@@ -18,7 +18,9 @@
 //! further items while it is not legal, trimmed of what it doesn't need, and done in one step.
 //!
 //! Complexity: every turn of the loop commits an item or puts one on the path, items leave the path by being committed
-//! (or by being trimmed, at most [`TRIM`] a group), and each looks at no more than [`PROBE`] others: O(items · effects).
+//! (or by being trimmed, at most a few dozen a group), and each looks at a bounded number of others: O(items · effects).
+
+mod group;
 
 use std::ops::Range;
 
@@ -27,9 +29,7 @@ use crate::snapshot::{Counts, Limits, Problem};
 /// Stands for "none" in the links below.
 pub(super) const NIL: u32 = u32::MAX;
 /// How many candidates are looked at when one is wanted that fits by itself.
-const PROBE: usize = 16;
-/// The largest group that is checked for items it can do without.
-const TRIM: usize = 64;
+const PROBE: usize = 8;
 
 /// What is in the way of an item.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -276,8 +276,13 @@ impl Room {
 
     /// The list whose items would make a change of the resource legal; `None` where it is.
     fn lacks(&self, resource: u32, delta: i64) -> Option<u32> {
+        self.lacks_at(resource, self.count[resource as usize], delta)
+    }
+
+    /// The same where the count is another.
+    fn lacks_at(&self, resource: u32, count: i64, delta: i64) -> Option<u32> {
         let r = resource as usize;
-        let after = self.count[r] + delta;
+        let after = count + delta;
         if delta > 0 && after > self.cap[r] {
             Some(list_of(resource, true))
         } else if delta < 0 && self.last[r] > self.cap[r] && after < self.last[r] {
@@ -380,118 +385,6 @@ impl Room {
         for e in &self.effects[range.start as usize..range.end as usize] {
             self.count[e.resource as usize] += i64::from(e.delta);
         }
-    }
-
-    /// One step of the path from `at` on, completed to a legal group.
-    fn close(&mut self, at: usize, step: &mut dyn FnMut(&[u32])) {
-        while self.path.items.len() > at {
-            if let Some(&top) = self.path.items.last() {
-                self.pop();
-                if !self.is_done(top) {
-                    self.join(top);
-                }
-            }
-        }
-        while let Some(r) = self.group.pending.pop() {
-            while let Some(list) = self.lacks(r, self.group.delta[r as usize]) {
-                let Some(next) = self.best(list) else {
-                    debug_assert!(false, "all that remain are legal together");
-                    break;
-                };
-                if self.need(next).is_none() {
-                    self.commit(next);
-                    step(&[next]);
-                    self.look_again(next);
-                } else {
-                    self.join(next);
-                }
-            }
-        }
-        self.trim();
-        let mut items = std::mem::take(&mut self.group.items);
-        for &item in &items {
-            self.commit(item);
-            for at in self.items[item as usize].effects.clone() {
-                self.group.delta[self.effects[at as usize].resource as usize] = 0;
-            }
-        }
-        step(&items);
-        items.clear();
-        self.group.items = items;
-    }
-
-    /// Of some items of the list, one that fits by itself, else one that leaves the group with the least in the way.
-    fn best(&self, list: u32) -> Option<u32> {
-        let mut best: Option<(usize, u32)> = None;
-        for item in self.linked(list).take(PROBE) {
-            if self.need(item).is_none() {
-                return Some(item);
-            }
-            let in_the_way = self
-                .effects_of(item)
-                .filter(|e| {
-                    let delta = self.group.delta[e.resource as usize] + i64::from(e.delta);
-                    self.lacks(e.resource, delta).is_some()
-                })
-                .count();
-            if best.is_none_or(|(least, _)| in_the_way < least) {
-                best = Some((in_the_way, item));
-            }
-        }
-        best.map(|(_, item)| item)
-    }
-
-    fn join(&mut self, item: u32) {
-        if !self.items[item as usize].is_linked {
-            return;
-        }
-        self.set_linked(item, false, false);
-        self.group.items.push(item);
-        for at in self.items[item as usize].effects.clone() {
-            let e = self.effects[at as usize];
-            self.group.delta[e.resource as usize] += i64::from(e.delta);
-        }
-        self.look_again(item);
-        let after = self.items[item as usize].after;
-        if after != NIL && !self.is_done(after) {
-            self.join(after);
-        }
-    }
-
-    fn look_again(&mut self, item: u32) {
-        let range = self.items[item as usize].effects.clone();
-        let effects = &self.effects[range.start as usize..range.end as usize];
-        self.group
-            .pending
-            .extend(effects.iter().map(|e| e.resource));
-    }
-
-    /// Drops what the group is legal without, what joined last first.
-    fn trim(&mut self) {
-        if self.group.items.len() > TRIM {
-            return;
-        }
-        for at in (0..self.group.items.len()).rev() {
-            let item = self.group.items[at];
-            if self.group.items.len() == 1 || !self.is_spare(item) {
-                continue;
-            }
-            self.group.items.remove(at);
-            for at in self.items[item as usize].effects.clone() {
-                let e = self.effects[at as usize];
-                self.group.delta[e.resource as usize] -= i64::from(e.delta);
-            }
-            self.set_linked(item, true, true);
-        }
-    }
-
-    fn is_spare(&self, item: u32) -> bool {
-        let stays_legal = self.effects_of(item).all(|e| {
-            let delta = self.group.delta[e.resource as usize] - i64::from(e.delta);
-            self.lacks(e.resource, delta).is_none()
-        });
-        let mut others = self.group.items.iter().map(|&i| &self.items[i as usize]);
-        stays_legal && others.all(|other| other.after != item)
     }
 
     /// Puts an item into its lists, at the front or the back, or takes it out.

@@ -14,8 +14,6 @@ pub(super) struct Place {
     pub(super) parent: u32,
     /// The arc to the parent; [`NONE`] at the root.
     pub(super) arc: u32,
-    /// Arcs between the node and the root.
-    pub(super) depth: u32,
     first_child: u32,
     next_sibling: u32,
     previous_sibling: u32,
@@ -61,7 +59,6 @@ impl Tree {
             room_down: 0,
             parent: NONE,
             arc: NONE,
-            depth: 0,
             first_child: NONE,
             next_sibling: NONE,
             previous_sibling: NONE,
@@ -80,7 +77,7 @@ impl Tree {
         0..self.places.len() - 1
     }
 
-    /// Hangs a node that hangs nowhere. Room and depth are the caller's to set.
+    /// Hangs a node that hangs nowhere. Its room is the caller's to set.
     pub(super) fn hang_new(&mut self, node: usize, parent: u32, arc: u32) {
         self.places[node].arc = arc;
         self.attach(node, parent);
@@ -122,6 +119,12 @@ impl Tree {
         if child != NONE {
             return Some(child as usize);
         }
+        self.next_beside(node, top)
+    }
+
+    /// The node after all below `node` in that walk.
+    #[inline]
+    pub(super) fn next_beside(&self, node: usize, top: usize) -> Option<usize> {
         let mut node = node;
         while node != top {
             let place = &self.places[node];
@@ -133,42 +136,35 @@ impl Tree {
         None
     }
 
-    /// Sets all depths, once every node hangs somewhere.
-    pub(super) fn set_depths(&mut self) {
-        let root = self.root();
-        let mut next = self.next_below(root, root);
-        while let Some(node) = next {
-            let parent = self.places[node].parent as usize;
-            self.places[node].depth = self.places[parent].depth + 1;
-            next = self.next_below(node, root);
-        }
-    }
-
-    /// The cycle closed by an arc that carries flow from `from` to `to` and has `room` for it.
+    /// The cycle closed by an arc that carries flow from `from` to `to`, nodes of the given depths, and has `room`.
     ///
     /// The last blocking arc on the way apex → from → to → apex leaves. Both paths are walked upwards. The first
     /// least room met from `from` is the last on its part of the way, hence `<`, and the entering arc comes after
     /// all of that part, hence `<` against its room too; from `to` upwards is the way's own direction, hence `<=`.
-    pub(super) fn cycle(&self, from: usize, to: usize, room: i64) -> Cycle {
+    pub(super) fn cycle(&self, (from, to): (usize, usize), depth: (u32, u32), room: i64) -> Cycle {
         let (mut before, mut after) = (from, to);
+        let (mut before_depth, mut after_depth) = depth;
         let (mut before_room, mut after_room) = (room, room);
         let (mut before_node, mut after_node) = (None, None);
         let mut length = 1;
         while before != after {
             length += 1;
-            let (b, a) = (&self.places[before], &self.places[after]);
-            if b.depth >= a.depth {
+            if before_depth >= after_depth {
+                let b = &self.places[before];
                 if b.room_down < before_room {
                     before_room = b.room_down;
                     before_node = Some(before);
                 }
                 before = b.parent as usize;
+                before_depth -= 1;
             } else {
+                let a = &self.places[after];
                 if a.room_up <= after_room {
                     after_room = a.room_up;
                     after_node = Some(after);
                 }
                 after = a.parent as usize;
+                after_depth -= 1;
             }
         }
         let is_before = before_room < after_room;
@@ -200,7 +196,7 @@ impl Tree {
     }
 
     /// Cuts the arc above `cut` and hangs its subtree by `inner`, a node in it, with `link`. Returns the number of
-    /// nodes turned around. Depths are left to the caller, who walks the subtree anyway.
+    /// nodes turned around. Potentials and depths are left to the caller.
     pub(super) fn rehang(&mut self, inner: usize, cut: usize, link: Link) -> u64 {
         let mut node = inner;
         let mut link = link;
@@ -225,20 +221,5 @@ impl Tree {
             node = old.parent as usize;
             turned += 1;
         }
-    }
-
-    /// Walks the subtree of `top`, which has just been hung anew, sets depths and shifts potentials. Returns the
-    /// number of its nodes.
-    pub(super) fn shift(&mut self, top: usize, potential: &mut [i64], by: i64) -> u64 {
-        let mut touched = 0;
-        let mut next = Some(top);
-        while let Some(node) = next {
-            touched += 1;
-            potential[node] += by;
-            let parent = self.places[node].parent as usize;
-            self.places[node].depth = self.places[parent].depth + 1;
-            next = self.next_below(node, top);
-        }
-        touched
     }
 }

@@ -23,7 +23,8 @@ impl Simplex<'_> {
         } else {
             flow - run.low
         };
-        let cycle = self.tree.cycle(from, to, room);
+        let depth = (self.anchors.depth(from), self.anchors.depth(to));
+        let cycle = self.tree.cycle((from, to), depth, room);
         if is_unlimited(cycle.amount) {
             return Err(MinimizeError::Unbounded {
                 arc: ArcId::at(arc),
@@ -87,6 +88,6 @@ impl Simplex<'_> {
         } else {
             entering.reduced_cost
         };
-        turned + self.tree.shift(inner, &mut self.potential, by)
+        turned + self.anchors.shift(&self.tree, inner, leaving.node, by)
     }
 }

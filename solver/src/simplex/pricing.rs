@@ -2,6 +2,10 @@
 //!
 //! Each arc keeps the price of one unit more and of one unit less at its present flow, with [`CLOSED`] where its
 //! domain ends, so that one formula serves lines, convex arcs, bounds and the tree alike.
+//!
+//! Blocks are small, √arcs / [`BLOCK_PART`], and a block that gave an arc is searched again, up to [`STAYS_MAX`] times
+//! in a row: what a pivot spoils is mostly near by where arcs are numbered by stream. Measured against blocks of √arcs
+//! left at once, this halves the time of placement networks and of transportation networks.
 
 use super::{MinimizeError, Simplex};
 use crate::budget::Budget;
@@ -11,6 +15,12 @@ const CLOSED: i64 = 1 << 62;
 
 /// Least block of arcs priced together.
 const BLOCK_MIN: usize = 16;
+
+/// Blocks are this part of the square root of the number of candidates.
+const BLOCK_PART: usize = 8;
+
+/// How often in a row a block is searched again. More of it doubles the pivots of transportation networks.
+const STAYS_MAX: u32 = 4;
 
 #[derive(Clone, Debug)]
 pub(super) struct Prices {
@@ -23,6 +33,8 @@ pub(super) struct Prices {
     /// Where the next block begins.
     next: usize,
     block: usize,
+    /// How often in a row the next block was searched already.
+    stays: u32,
 }
 
 /// An arc that wants to enter.
@@ -43,6 +55,7 @@ impl Prices {
             candidates,
             next: 0,
             block: BLOCK_MIN,
+            stays: 0,
         };
         prices.rewind();
         prices
@@ -51,7 +64,8 @@ impl Prices {
     /// Starts over with the first block.
     pub(super) fn rewind(&mut self) {
         self.next = 0;
-        self.block = self.candidates.len().isqrt().max(BLOCK_MIN);
+        self.stays = 0;
+        self.block = (self.candidates.len().isqrt() / BLOCK_PART).max(BLOCK_MIN);
     }
 
     /// Keeps the candidates that `keep` wants.
@@ -87,8 +101,8 @@ impl Simplex<'_> {
 
     /// Left and right reduced cost of an arc outside the tree; none where its domain ends.
     pub(super) fn reduced_costs(&self, arc: usize) -> (Option<i64>, Option<i64>) {
-        let difference = self.potential[self.arcs.tail[arc] as usize]
-            - self.potential[self.arcs.head[arc] as usize];
+        let difference = self.anchors.potential(self.arcs.tail[arc] as usize)
+            - self.anchors.potential(self.arcs.head[arc] as usize);
         let open = |price: i64| (price.abs() != CLOSED).then_some(price + difference);
         (open(self.prices.left[arc]), open(self.prices.right[arc]))
     }
@@ -107,11 +121,16 @@ impl Simplex<'_> {
             let (violation, arc) = self.worst(begin, end);
             let priced = end - begin;
             left -= priced;
-            self.prices.next = if end == count { 0 } else { end };
             self.stats.arcs_priced += priced as u64;
             budget
                 .spend(priced as u64)
                 .map_err(MinimizeError::Stopped)?;
+            if violation > 0 && self.prices.stays < STAYS_MAX {
+                self.prices.stays += 1;
+            } else {
+                self.prices.stays = 0;
+                self.prices.next = if end == count { 0 } else { end };
+            }
             if violation > 0 {
                 return Ok(Some(self.entering(arc as usize, violation)));
             }
@@ -125,8 +144,8 @@ impl Simplex<'_> {
         let mut worst = (0, 0);
         for &candidate in &self.prices.candidates[begin..end] {
             let arc = candidate as usize;
-            let difference = self.potential[self.arcs.tail[arc] as usize]
-                - self.potential[self.arcs.head[arc] as usize];
+            let difference = self.anchors.potential(self.arcs.tail[arc] as usize)
+                - self.anchors.potential(self.arcs.head[arc] as usize);
             let rising = -(self.prices.right[arc] + difference);
             let falling = self.prices.left[arc] + difference;
             let violation = rising.max(falling);

@@ -1,5 +1,6 @@
 //! The first tree: from a feasible flow, or from scratch with a search for one.
 
+use super::anchors::Anchors;
 use super::basis::{NONE, Tree};
 use super::pricing::Prices;
 use super::slopes::Slopes;
@@ -186,13 +187,15 @@ impl<'a> Simplex<'a> {
         let candidates = (0..arcs as u32)
             .filter(|&arc| all.low[arc as usize] < all.high[arc as usize])
             .collect();
+        let anchors = Anchors::new(&all.tail[..arcs], &all.head[..arcs], nodes);
         Simplex {
             network,
             arcs: all,
+            anchors,
             tree: Tree::with_nodes(nodes),
             slopes: Slopes::zero(arcs, nodes),
             prices: Prices::new(arcs + nodes, candidates),
-            potential: vec![0; nodes + 1],
+            potential: vec![0; nodes],
             value: 0,
             is_minimal: false,
             stats: Stats::default(),
@@ -226,7 +229,7 @@ impl<'a> Simplex<'a> {
         for (node, &(parent, arc)) in parent.iter().enumerate() {
             self.tree.hang_new(node, parent, arc);
         }
-        self.tree.set_depths();
+        self.anchors.attach_all(&self.tree);
     }
 
     fn artificial(&self, node: usize) -> u32 {

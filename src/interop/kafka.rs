@@ -1,0 +1,132 @@
+//! Apache Kafka: its tools' output becomes a request, a plan becomes files for its tools.
+//!
+//! | in | from |
+//! | --- | --- |
+//! | layout | `kafka-topics --describe`, a reassignment JSON, `kafka-reassign-partitions --generate`, `kcat -L -J` |
+//! | sizes | `kafka-log-dirs --describe` |
+//! | racks, states, caps | a small JSON file, or `kcat -L -J` |
+//!
+//! A topic becomes a stream, partition 3 of topic `orders` the shard `orders-3`, a broker's number its id.
+//!
+//! # What a layout means
+//! The leader is the broker that leads, which needn't be the first replica; where a format doesn't tell (the
+//! reassignment JSON), the first replica stands for it. A reassignment under way becomes moves in flight where one
+//! flight per role can say it: the shard then lists the replicas it had before, and the flights say where they go.
+//! Where it can't (two followers on their way at once, or one that only leaves), the shard is pinned with every
+//! replica it has, the surplus too. Topics marked for deletion are left out.
+//!
+//! # Failure
+//! Text that isn't understood is a finding with its line or JSON path; only what is plainly a shell prompt or the
+//! noise of the Java tools is passed over. A truncated paste is noticed by the partition count in the topic's line.
+//! Time and memory are linear in the text, but for sorting.
+
+mod brokers;
+mod describe;
+mod export;
+mod json;
+mod kcat;
+mod layout;
+mod log_dirs;
+mod noise;
+mod reassignment;
+mod snapshot;
+
+pub use export::{Export, ExportError, export};
+
+use crate::interop::{Finding, Report, list};
+use crate::pb;
+
+/// What to import.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Import<'a> {
+    /// Text that tells where replicas are; its format is recognised.
+    pub layout: &'a str,
+    /// Output of `kafka-log-dirs --describe`; absent: no sizes.
+    pub log_dirs: Option<&'a str>,
+    /// Brokers with their racks and states; absent: what the layout tells.
+    pub brokers: Option<&'a str>,
+    /// Roles that the request decides.
+    pub roles: pb::Roles,
+    /// Name of the cluster.
+    pub cluster_id: &'a str,
+}
+
+impl<'a> Import<'a> {
+    /// An import of a layout alone, for a request that only moves leadership.
+    pub fn new(layout: &'a str) -> Self {
+        Self {
+            layout,
+            log_dirs: None,
+            brokers: None,
+            roles: pb::Roles::LeadershipOnly,
+            cluster_id: "",
+        }
+    }
+}
+
+/// A request, and what to know about how it came about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Imported {
+    /// The request: its snapshot, and the roles in its policy.
+    pub request: pb::OptimizeRequest,
+    /// Things to know that are not errors.
+    pub warnings: Vec<String>,
+}
+
+/// Why nothing was imported.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", list(.findings))]
+pub struct ImportError {
+    /// Everything that is wrong, by document and in its order.
+    pub findings: Vec<Finding>,
+}
+
+/// Builds a request from what Kafka's tools print.
+///
+/// ```
+/// use shardflow::interop::kafka::{Import, import};
+///
+/// let layout = "Topic: t\tPartition: 0\tLeader: 2\tReplicas: 1,2\tIsr: 1,2";
+/// let snapshot = import(Import::new(layout))?.request.snapshot.unwrap_or_default();
+/// assert_eq!(snapshot.shards[0].id, "t-0");
+/// assert_eq!(snapshot.shards[0].leader, "2");
+/// # Ok::<(), shardflow::interop::kafka::ImportError>(())
+/// ```
+///
+/// # Errors
+/// Everything that isn't understood or contradicts itself, in all documents at once.
+pub fn import(import: Import<'_>) -> Result<Imported, ImportError> {
+    let mut report = Report::default();
+    let mut layout = layout::parse(import.layout, &mut report);
+    let listed = match import.brokers {
+        Some(text) => Some(brokers::parse(text, &mut report)),
+        None => layout.brokers.take(),
+    };
+    let sizes = import
+        .log_dirs
+        .map(|text| log_dirs::parse(text, &mut report));
+    if !report.findings.is_empty() {
+        return Err(ImportError {
+            findings: report.findings,
+        });
+    }
+    let snapshot = snapshot::assemble(
+        import.cluster_id,
+        &layout,
+        listed,
+        sizes.as_ref(),
+        &mut report,
+    );
+    Ok(Imported {
+        request: pb::OptimizeRequest {
+            snapshot: Some(snapshot),
+            policy: Some(pb::Policy {
+                roles: import.roles.into(),
+                ..pb::Policy::default()
+            }),
+            ..pb::OptimizeRequest::default()
+        },
+        warnings: report.warnings,
+    })
+}
