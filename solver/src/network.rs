@@ -9,8 +9,9 @@
 //!
 //! **Ranges.** Σ |supply| and Σ |finite bound| may be at most [`MAGNITUDE_MAX`] each, so that no flow of a tree
 //! solution and no residual leaves `i64`. A rank is refused by [`RankCost::check`] where potentials could:
-//! the sum over nodes of the largest |slope| among a node's arcs may be at most [`POTENTIAL_MAX`]. A tree path
-//! uses each node once, so that sum bounds every potential difference. Totals are `i128`.
+//! a tree path passes each node once, so potentials differ by at most the sum over nodes of the largest |slope| among
+//! a node's arcs, and by at most twice that sum over the arcs that leave; the smaller may be at most
+//! [`POTENTIAL_MAX`]. Totals are `i128`.
 
 mod cost;
 
@@ -21,7 +22,7 @@ use thiserror::Error;
 /// Largest admissible Σ |supply| and Σ |finite bound|.
 pub const MAGNITUDE_MAX: i64 = 1 << 58;
 
-/// Largest admissible sum over nodes of the largest |slope| among a node's arcs.
+/// Largest admissible bound on how far potentials can be apart.
 pub const POTENTIAL_MAX: i64 = 1 << 60;
 
 /// Most nodes or arcs of a network: ids are `u32`, and engines add an artificial arc per node and a root.

@@ -164,9 +164,9 @@ pub enum CostError {
         arc: ArcId,
     },
     /// Costs so large that potentials could leave `i64`.
-    #[error("the largest slopes at the nodes sum to {sum}, above {POTENTIAL_MAX}")]
+    #[error("the potentials could reach {sum}, above {POTENTIAL_MAX}")]
     CostRange {
-        /// Sum over nodes of the largest |slope| among a node's arcs.
+        /// How far potentials could be apart.
         sum: i128,
     },
 }
@@ -229,12 +229,15 @@ impl RankCost {
             let given = self.unit.len();
             return Err(CostError::Length { given, arcs });
         }
-        let mut largest = vec![0u64; network.node_count()];
+        // A path passes a node once, so it uses at most two of the arcs that touch it or leave it.
+        let mut touching = vec![0u64; network.node_count()];
+        let mut leaving = vec![0u64; network.node_count()];
         let mut raise = |arc: ArcId, slope: u64| {
-            for node in [network.tail(arc), network.head(arc)] {
-                let most = &mut largest[node.index()];
+            let (tail, head) = (network.tail(arc).index(), network.head(arc).index());
+            for most in [&mut touching[tail], &mut leaving[tail]] {
                 *most = (*most).max(slope);
             }
+            touching[head] = touching[head].max(slope);
         };
         for (index, &cost) in self.unit.iter().enumerate() {
             raise(ArcId::at(index), cost.unsigned_abs());
@@ -257,7 +260,8 @@ impl RankCost {
                 raise(arc, steepest(convex.left_slope(upper)));
             }
         }
-        let sum: i128 = largest.iter().map(|&slope| i128::from(slope)).sum();
+        let sum = |slopes: &[u64]| slopes.iter().map(|&slope| i128::from(slope)).sum::<i128>();
+        let sum = sum(&touching).min(2 * sum(&leaving));
         if sum > i128::from(POTENTIAL_MAX) {
             return Err(CostError::CostRange { sum });
         }
