@@ -1,0 +1,267 @@
+//! Problems and placements for the tests of plans, and a replay of moves that shares no code with the planner.
+
+#![allow(dead_code)] // each test file uses its part
+
+use std::collections::BTreeSet;
+
+use shardflow_solver::input::{BrokerInput, PolicyInput, ShardInput, SnapshotInput, StreamInput};
+use shardflow_solver::plan::{self, Move, MoveKind, MoveReason, Plan};
+use shardflow_solver::snapshot::{
+    Assignment, BrokerId, BrokerState, Counts, Problem, Role, ShardId,
+};
+use shardflow_solver::validate;
+
+/// A cluster in the making.
+#[derive(Clone, Default)]
+pub struct Cluster {
+    pub snapshot: SnapshotInput,
+    pub policy: PolicyInput,
+}
+
+impl Cluster {
+    /// One stream `s` of this factor.
+    pub fn new(factor: u32) -> Self {
+        let mut cluster = Cluster::default();
+        cluster.snapshot.cluster_id = "test".into();
+        cluster.snapshot.streams.push(StreamInput {
+            id: "s".into(),
+            replication_factor: factor,
+            ..Default::default()
+        });
+        cluster
+    }
+    /// Another broker; zero stands for "no cap".
+    pub fn broker(
+        mut self,
+        id: &str,
+        zone: &str,
+        state: BrokerState,
+        max_leaders: u32,
+        max_replicas: u32,
+    ) -> Self {
+        self.snapshot.brokers.push(BrokerInput {
+            id: id.into(),
+            zone: zone.into(),
+            state,
+            max_leaders: (max_leaders > 0).then_some(max_leaders),
+            max_replicas: (max_replicas > 0).then_some(max_replicas),
+            ..Default::default()
+        });
+        self
+    }
+    /// Another active broker without caps.
+    pub fn active(self, id: &str, zone: &str) -> Self {
+        self.broker(id, zone, BrokerState::Active, 0, 0)
+    }
+    /// Another shard of stream `s`.
+    pub fn shard(mut self, id: &str, leader: &str, followers: &[&str]) -> Self {
+        self.snapshot.shards.push(ShardInput {
+            id: id.into(),
+            stream: "s".into(),
+            leader: leader.into(),
+            followers: followers.iter().map(|f| f.to_string()).collect(),
+            size_bytes: 7,
+            ..Default::default()
+        });
+        self
+    }
+    pub fn problem(&self) -> Problem {
+        validate::build(&self.snapshot, &self.policy).expect("a valid cluster")
+    }
+    /// The plan to a target, given as (leader, followers) by shard in canonical order.
+    pub fn plan(&self, target: &[(&str, &[&str])]) -> Plan {
+        let problem = self.problem();
+        let placement = target
+            .iter()
+            .map(|(leader, followers)| assignment(&problem, leader, followers))
+            .collect();
+        plan::make(&problem, placement)
+    }
+}
+
+pub fn broker(problem: &Problem, id: &str) -> BrokerId {
+    BrokerId::at(problem.brokers.iter().position(|b| b.id == id).expect(id))
+}
+
+pub fn assignment(problem: &Problem, leader: &str, followers: &[&str]) -> Assignment {
+    let mut followers: Vec<BrokerId> = followers.iter().map(|f| broker(problem, f)).collect();
+    followers.sort();
+    Assignment {
+        leader: (!leader.is_empty()).then(|| broker(problem, leader)),
+        followers,
+    }
+}
+
+/// A move in short, such as `1 x COPY LEADER a>b DRAIN`.
+pub fn brief(problem: &Problem, m: &Move) -> String {
+    let name = |b: Option<BrokerId>| b.map_or("-", |b| &problem.broker(b).id);
+    format!(
+        "{} {} {:?} {:?} {}>{} {:?}",
+        m.step,
+        problem.shard(m.shard).id,
+        m.kind,
+        m.role,
+        name(m.from),
+        name(m.to),
+        m.reason
+    )
+}
+
+/// Live replicas of a shard.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Live {
+    pub leader: Option<BrokerId>,
+    pub followers: BTreeSet<BrokerId>,
+}
+
+impl Live {
+    pub fn of(problem: &Problem, assignment: &Assignment) -> Self {
+        let is_live = |b: &BrokerId| problem.brokers[b.index()].state != BrokerState::Down;
+        Live {
+            leader: assignment.leader.filter(is_live),
+            followers: assignment
+                .followers
+                .iter()
+                .copied()
+                .filter(is_live)
+                .collect(),
+        }
+    }
+    /// Does what the documented semantics of a move say, and refuses a move that doesn't fit.
+    pub fn apply(&mut self, problem: &Problem, m: &Move) {
+        let holds =
+            |live: &Live, b: BrokerId| live.leader == Some(b) || live.followers.contains(&b);
+        let is_live = |b: &BrokerId| problem.brokers[b.index()].state != BrokerState::Down;
+        match (m.kind, m.role) {
+            (MoveKind::Add, role) => {
+                let to = m.to.expect("ADD has a target");
+                assert!(m.from.is_none() && !holds(self, to) && is_live(&to));
+                if role == Role::Leader {
+                    assert_eq!(self.leader.replace(to), None);
+                } else {
+                    self.followers.insert(to);
+                }
+            }
+            (MoveKind::Copy, role) => {
+                let (from, to) = (
+                    m.from.expect("COPY has a source"),
+                    m.to.expect("and a target"),
+                );
+                assert!(holds(self, from) && !holds(self, to) && is_live(&to));
+                if role == Role::Leader {
+                    assert!(self.leader.is_none() || self.leader == Some(from));
+                    self.followers.remove(&from);
+                    self.leader = Some(to);
+                } else {
+                    assert!(self.followers.remove(&from));
+                    self.followers.insert(to);
+                }
+            }
+            (MoveKind::Promotion, Role::Leader) => {
+                let to = m.to.expect("PROMOTION has a target");
+                assert!(self.followers.remove(&to));
+                assert_eq!(m.from.filter(is_live), self.leader);
+                self.followers.extend(self.leader.replace(to));
+            }
+            (MoveKind::Remove, Role::Follower) => {
+                assert!(m.to.is_none());
+                assert!(self.followers.remove(&m.from.expect("REMOVE has a source")));
+            }
+            other => panic!("{other:?} is no move"),
+        }
+    }
+    pub fn assignment(&self) -> Assignment {
+        Assignment {
+            leader: self.leader,
+            followers: self.followers.iter().copied().collect(),
+        }
+    }
+}
+
+/// Every count with its nominal cap, in a fixed order.
+pub fn counted(problem: &Problem, layout: &[Live]) -> Vec<(i64, Option<u32>)> {
+    let mut counts = Counts::zero(problem.brokers.len(), problem.zones.len());
+    for live in layout {
+        for b in live.leader.iter().chain(&live.followers) {
+            counts.replicas[b.index()] += 1;
+            counts.zone_replicas[problem.brokers[b.index()].zone.index()] += 1;
+        }
+        if let Some(b) = live.leader {
+            counts.leaders[b.index()] += 1;
+            counts.zone_leaders[problem.brokers[b.index()].zone.index()] += 1;
+        }
+    }
+    let brokers = problem.brokers.iter();
+    let zones = problem.zones.iter();
+    let caps = brokers
+        .clone()
+        .map(|b| b.max_leaders)
+        .chain(brokers.map(|b| b.max_replicas))
+        .chain(zones.clone().map(|z| z.max_leaders))
+        .chain(zones.map(|z| z.max_replicas));
+    let counts = [
+        counts.leaders,
+        counts.replicas,
+        counts.zone_leaders,
+        counts.zone_replicas,
+    ];
+    counts.concat().into_iter().zip(caps).collect()
+}
+
+/// Whether going from one layout to the next adds no breach.
+pub fn is_legal(before: &[(i64, Option<u32>)], after: &[(i64, Option<u32>)]) -> bool {
+    before
+        .iter()
+        .zip(after)
+        .all(|(b, a)| a.1.is_none_or(|cap| a.0 <= i64::from(cap).max(b.0)))
+}
+
+/// Replays a plan step by step and checks all that holds for every plan; answers with the steps.
+pub fn check(problem: &Problem, plan: &Plan) -> Vec<Vec<Move>> {
+    let steps: Vec<Vec<Move>> = plan
+        .moves
+        .chunk_by(|a, b| a.step == b.step)
+        .map(<[Move]>::to_vec)
+        .collect();
+    let start: Vec<Live> = problem
+        .shards
+        .iter()
+        .map(|s| Live::of(problem, &s.present))
+        .collect();
+    let goal: Vec<Live> = plan
+        .placement
+        .iter()
+        .map(|a| Live::of(problem, a))
+        .collect();
+    let mut layout = start.clone();
+    let mut reason = MoveReason::Failover;
+    for (at, step) in steps.iter().enumerate() {
+        assert_eq!(step[0].step, at as u32 + 1);
+        let before = counted(problem, &layout);
+        for m in step {
+            layout[m.shard.index()].apply(problem, m);
+        }
+        assert!(is_legal(&before, &counted(problem, &layout)), "{step:?}");
+        let shards: BTreeSet<ShardId> = step.iter().map(|m| m.shard).collect();
+        for id in shards {
+            let mine: Vec<&Move> = step.iter().filter(|m| m.shard == id).collect();
+            let promotes = mine.len() == 1
+                && mine[0].kind == MoveKind::Promotion
+                && mine[0].reason == MoveReason::Failover
+                && start[id.index()].leader.is_none();
+            assert!(
+                layout[id.index()] == goal[id.index()] || promotes,
+                "{step:?}"
+            );
+        }
+        let forced = step
+            .iter()
+            .map(|m| m.reason)
+            .min()
+            .expect("a step has moves");
+        assert!(reason <= forced, "{:?}", plan.moves);
+        reason = forced;
+    }
+    assert_eq!(layout, goal);
+    steps
+}

@@ -1,0 +1,307 @@
+//! No prices prove more than the best of all plans, and good ones prove all of it.
+
+use shardflow_solver::certificate::{Certificate, RankPrices};
+use shardflow_solver::cost::{Cost, RANKS, Rank};
+use shardflow_solver::input::{
+    BrokerInput, PolicyInput, ShardInput, SnapshotInput, StreamInput, WeightsInput,
+};
+use shardflow_solver::snapshot::{Problem, Roles};
+use shardflow_solver::validate;
+use shardflow_solver::verify::bound::{Bound, applies, bound, check_shape, proven};
+use shardflow_solver::verify::{Rule, placement};
+
+use crate::random::{self, Family, Random, for_each_placement, legal_assignments, rules};
+
+const FACTOR_ONE: Family = Family {
+    brokers: 3,
+    shards: 4,
+    factor: 1,
+    roles: Roles::LeadersAndFollowers,
+};
+const LEADERSHIP_ONLY: Family = Family {
+    factor: 3,
+    roles: Roles::LeadershipOnly,
+    ..FACTOR_ONE
+};
+
+/// The least cost over all legal plans.
+fn optimum(problem: &Problem) -> Cost {
+    let mut best: Option<Cost> = None;
+    for_each_placement(&legal_assignments(problem), |plan| {
+        let checked = placement::check(problem, plan);
+        if checked.faults.is_empty() {
+            best = Some(best.map_or(checked.cost, |best| best.min(checked.cost)));
+        }
+    });
+    best.expect("the present layout, less its surplus, is legal")
+}
+
+fn zero_prices(problem: &Problem, rank: Rank) -> RankPrices {
+    RankPrices {
+        rank,
+        slots: vec![0; problem.streams.len() * problem.brokers.len()],
+        brokers: vec![0; problem.brokers.len()],
+        zones: vec![0; problem.zones.len()],
+    }
+}
+
+fn random_prices(random: &mut Random, problem: &Problem) -> Certificate {
+    let reach = random.between(1, 3);
+    let mut certificate = Certificate::default();
+    for rank in Rank::ALL {
+        if random.percent(35) {
+            let mut prices = zero_prices(problem, rank);
+            let all = prices.slots.iter_mut().chain(&mut prices.brokers);
+            for price in all.chain(&mut prices.zones) {
+                *price = random.between(-reach, reach);
+            }
+            certificate.ranks.push(prices);
+        }
+    }
+    certificate
+}
+
+fn wide(cost: &Cost) -> [i128; RANKS] {
+    cost.0.map(i128::from)
+}
+
+fn prices_never_prove_too_much(family: Family, seeds: std::ops::Range<u64>) {
+    for seed in seeds {
+        let mut random = Random::new(seed);
+        let problem = random::problem(&mut random, family);
+        let best = optimum(&problem);
+        for _ in 0..8 {
+            let certificate = random_prices(&mut random, &problem);
+            let bound = bound(&problem, &certificate).expect("a leader problem");
+            assert!(
+                bound.0 <= wide(&best),
+                "seed {seed}: {bound:?} above {best:?} with {certificate:?} in {problem:#?}"
+            );
+            proven(&best, &bound).expect("no contradiction");
+        }
+    }
+}
+
+#[test]
+fn random_prices_never_prove_too_much_where_every_factor_is_one() {
+    prices_never_prove_too_much(FACTOR_ONE, 0..3000);
+}
+
+#[test]
+fn random_prices_never_prove_too_much_where_only_leadership_is_decided() {
+    prices_never_prove_too_much(LEADERSHIP_ONLY, 10_000..13_000);
+}
+
+/// Raises the bound one price at a time, a few rounds: where a rank can't be proven, those after it rise for ever.
+fn climb(problem: &Problem) -> Bound {
+    let mut certificate = Certificate {
+        ranks: Rank::ALL
+            .iter()
+            .map(|&rank| zero_prices(problem, rank))
+            .collect(),
+    };
+    let mut best = bound(problem, &certificate).expect("a leader problem");
+    let lengths = [
+        problem.streams.len() * problem.brokers.len(),
+        problem.brokers.len(),
+        problem.zones.len(),
+    ];
+    for _ in 0..4 {
+        for rank in 0..RANKS {
+            for (part, &length) in lengths.iter().enumerate() {
+                for (at, by) in (0..length).flat_map(|at| [1, -1, 3, -3].map(|by| (at, by))) {
+                    *price_at(&mut certificate, rank, part, at) += by;
+                    let next = bound(problem, &certificate).expect("a leader problem");
+                    if next > best {
+                        best = next;
+                    } else {
+                        *price_at(&mut certificate, rank, part, at) -= by;
+                    }
+                }
+            }
+        }
+    }
+    best
+}
+
+fn price_at(certificate: &mut Certificate, rank: usize, part: usize, at: usize) -> &mut i64 {
+    let prices = &mut certificate.ranks[rank];
+    match part {
+        0 => &mut prices.slots[at],
+        1 => &mut prices.brokers[at],
+        _ => &mut prices.zones[at],
+    }
+}
+
+#[test]
+fn climbing_prices_prove_many_optima_and_never_more() {
+    let mut tight = 0;
+    for seed in 0..200 {
+        let mut random = Random::new(50_000 + seed);
+        let family = if seed % 2 == 0 {
+            FACTOR_ONE
+        } else {
+            LEADERSHIP_ONLY
+        };
+        let problem = random::problem(&mut random, family);
+        let (best, bound) = (wide(&optimum(&problem)), climb(&problem));
+        assert!(
+            bound.0 <= best,
+            "seed {seed}: {bound:?} above {best:?} in {problem:#?}"
+        );
+        tight += u32::from(bound.0 == best);
+    }
+    assert!(tight >= 150, "only {tight} of 200 optima were proven");
+}
+
+/// Four shards on one of two brokers: the best plan moves two of them.
+fn lopsided() -> Problem {
+    let broker = |id: &str| BrokerInput {
+        id: id.to_owned(),
+        ..BrokerInput::default()
+    };
+    let shard = |at: u32| ShardInput {
+        id: format!("orders-{at}"),
+        stream: "orders".to_owned(),
+        leader: "a".to_owned(),
+        ..ShardInput::default()
+    };
+    let snapshot = SnapshotInput {
+        brokers: vec![broker("a"), broker("b")],
+        streams: vec![StreamInput {
+            id: "orders".to_owned(),
+            ..StreamInput::default()
+        }],
+        shards: (0..4).map(shard).collect(),
+        ..SnapshotInput::default()
+    };
+    let policy = PolicyInput {
+        weights: WeightsInput {
+            overlap: Some(5),
+            ..WeightsInput::default()
+        },
+        ..PolicyInput::default()
+    };
+    validate::build(&snapshot, &policy).expect("valid")
+}
+
+fn tight_certificate(problem: &Problem) -> Certificate {
+    let prices = |(rank, price)| RankPrices {
+        slots: vec![price, 0],
+        ..zero_prices(problem, rank)
+    };
+    let by_rank = [
+        (Rank::Weighted, 5),
+        (Rank::Copies, 1),
+        (Rank::LeaderChanges, 1),
+    ];
+    Certificate {
+        ranks: by_rank.into_iter().map(prices).collect(),
+    }
+}
+
+#[test]
+fn a_tight_certificate_proves_the_optimum() {
+    let problem = lopsided();
+    let best = optimum(&problem);
+    let bound = bound(&problem, &tight_certificate(&problem)).expect("a leader problem");
+    assert_eq!(bound.0, wide(&best));
+    assert_eq!(proven(&best, &bound), Ok(best.0.map(Some)));
+    let weighted = [Rank::Weighted, Rank::Copies, Rank::LeaderChanges].map(|rank| best[rank]);
+    assert_eq!(weighted, [10, 2, 2]);
+}
+
+#[test]
+fn a_changed_price_never_raises_a_tight_bound() {
+    let problem = lopsided();
+    let best = wide(&optimum(&problem));
+    let mut lower = 0;
+    for rank in 0..3 {
+        for (part, at, by) in [0, 1, 2]
+            .into_iter()
+            .flat_map(|part| [(part, 0, 1), (part, 0, -1), (part, 1, 1), (part, 1, -1)])
+        {
+            let mut certificate = tight_certificate(&problem);
+            *price_at(&mut certificate, rank, part, at) += by;
+            let bound = bound(&problem, &certificate).expect("a leader problem");
+            assert!(bound.0 <= best);
+            lower += u32::from(bound.0 < best);
+        }
+    }
+    assert!(lower >= 6, "only {lower} changes were noticed");
+}
+
+#[test]
+fn a_loose_bound_proves_the_ranks_before_it_and_bounds_the_next() {
+    let problem = lopsided();
+    let best = optimum(&problem);
+    let loose = bound(&problem, &Certificate::default()).expect("a leader problem");
+    let ranks = proven(&best, &loose).expect("no contradiction");
+    let mut expected = [None; RANKS];
+    expected[..=Rank::Weighted as usize].fill(Some(0));
+    assert_eq!(ranks, expected);
+}
+
+#[test]
+fn a_bound_above_the_value_is_a_contradiction() {
+    let problem = lopsided();
+    let bound = bound(&problem, &tight_certificate(&problem)).expect("a leader problem");
+    let mut value = optimum(&problem);
+    value[Rank::Copies] -= 1;
+    let fault = proven(&value, &bound).expect_err("copies are proven at least 2");
+    assert_eq!(fault.rule, Rule::Contradiction);
+    assert_eq!(
+        fault.to_string(),
+        "the certificate proves copies at least 2, and the plan has 1"
+    );
+}
+
+#[test]
+fn a_negative_bound_says_zero_and_proves_nothing_after_it() {
+    let mut bound = Bound([0; RANKS]);
+    bound.0[Rank::Breaches as usize] = -7;
+    let ranks = proven(&Cost::default(), &bound).expect("no contradiction");
+    let breaches = Rank::Breaches as usize;
+    assert!(ranks[..=breaches].iter().all(|&rank| rank == Some(0)));
+    assert!(ranks[breaches + 1..].iter().all(Option::is_none));
+}
+
+#[test]
+fn malformed_certificates_are_refused() {
+    let problem = lopsided();
+    let shape = |change: fn(&mut Certificate)| {
+        let mut certificate = tight_certificate(&problem);
+        change(&mut certificate);
+        let faults = check_shape(&problem, &certificate);
+        assert_eq!(rules(&faults), [Rule::CertificateShape]);
+        assert_eq!(bound(&problem, &certificate), None);
+    };
+    shape(|c| c.ranks[0].slots.truncate(1));
+    shape(|c| c.ranks[1].brokers.push(0));
+    shape(|c| c.ranks[2].zones.clear());
+    shape(|c| c.ranks.swap(0, 1));
+    shape(|c| c.ranks.push(c.ranks[2].clone()));
+}
+
+#[test]
+fn the_largest_prices_do_not_wrap() {
+    let problem = lopsided();
+    for price in [i64::MIN, i64::MAX] {
+        let mut certificate = tight_certificate(&problem);
+        certificate.ranks[0].slots = vec![price, price.saturating_neg()];
+        certificate.ranks[0].brokers = vec![price.saturating_neg(), price];
+        certificate.ranks[0].zones = vec![price; 2];
+        let bound = bound(&problem, &certificate).expect("a leader problem");
+        assert!(bound.0 <= wide(&optimum(&problem)));
+    }
+}
+
+#[test]
+fn shards_with_followers_to_place_have_no_bound() {
+    let mut problem = lopsided();
+    problem.streams[0].replication_factor = 2;
+    assert!(!applies(&problem));
+    assert_eq!(bound(&problem, &Certificate::default()), None);
+    problem.policy.roles = Roles::LeadershipOnly;
+    assert!(applies(&problem));
+}
