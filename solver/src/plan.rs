@@ -22,7 +22,7 @@
 //!
 //! No step adds a breach of a cap of a broker or zone. All moves of a shard are in one step, in the order given, except
 //! for the promotion of a failover, which is in an earlier step, or in the same one where only the rest makes room for
-//! it. Steps that need each other are one step. See [`order`] and [`room`] for how they are found.
+//! it. Steps that need each other are one step. The modules `order` and `room` say how they are found.
 
 mod fingerprint;
 mod level;

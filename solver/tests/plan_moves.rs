@@ -121,6 +121,20 @@ fn a_failover_goes_straight_where_every_holder_is_full() {
 }
 
 #[test]
+fn promotions_of_failovers_come_before_lost_shards() {
+    let cluster = four(1, "a", Down)
+        .shard("p", "a", &[])
+        .shard("q", "a", &["b"]);
+    assert_eq!(
+        moves(&cluster, &[("c", &[]), ("b", &[])]),
+        [
+            "1 q Promotion Leader a>b Failover",
+            "2 p Add Leader ->c Failover"
+        ]
+    );
+}
+
+#[test]
 fn a_promotion_waits_for_the_leader_that_makes_room() {
     let cluster = Cluster::new(2)
         .broker("a", "x", Down, 0, 0)
@@ -401,6 +415,9 @@ fn rich() -> Cluster {
     cluster
 }
 
+/// Alters one thing.
+type Change = fn(&mut Cluster);
+
 fn print(cluster: &Cluster) -> String {
     let problem = cluster.problem();
     let placement = problem.shards.iter().map(|s| s.present.clone()).collect();
@@ -410,7 +427,7 @@ fn print(cluster: &Cluster) -> String {
 #[test]
 fn the_fingerprint_names_everything_that_decides() {
     let base = rich();
-    let changes: [(&str, fn(&mut Cluster)); 31] = [
+    let changes: [(&str, Change); 31] = [
         ("cluster", |c| c.snapshot.cluster_id = "other".into()),
         ("broker added", |c| *c = c.clone().active("e", "x")),
         ("zone", |c| c.snapshot.brokers[1].zone = "y".into()),

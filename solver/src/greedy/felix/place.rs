@@ -68,9 +68,14 @@ impl<'t, K: Ord + Copy> Best<'t, K> {
             top: None,
         }
     }
+    /// Whether a candidate of this key can't win.
+    #[inline]
+    fn is_beyond(&self, key: K) -> bool {
+        self.top.is_some_and(|top| top.0 < key)
+    }
     #[inline]
     fn offer(&mut self, key: K, broker: BrokerId) {
-        if self.top.is_some_and(|top| top.0 < key) {
+        if self.is_beyond(key) {
             return;
         }
         let score = self.seed.score(&self.tally.problem.broker(broker).id);
@@ -103,8 +108,14 @@ pub(super) fn leader(tally: &mut Tally<'_>, bands: &mut Bands, shard: ShardId) -
         .flatten();
     let mut best = Best::new(tally, shard);
     for &b in &bands.eligible {
-        if let Some(tier) = entry_tier(tally, bands, shard, b, leaving) {
-            best.offer(tier, b);
+        let with_room = tier(tally, bands, shard, b, true);
+        if best.is_beyond(with_room) {
+            continue;
+        }
+        if fits_leading(tally, shard, b, leaving, Caps::Configured) {
+            best.offer(with_room, b);
+        } else if fits_leading(tally, shard, b, leaving, Caps::InForce) {
+            best.offer(tier(tally, bands, shard, b, false), b);
         }
     }
     let Some(to) = best.broker() else {
@@ -237,22 +248,7 @@ fn promotion_tier(
     Some(tier(tally, bands, shard, broker, has_room))
 }
 
-/// Tier of a broker that holds no replica and would lead; `None` where a hard rule forbids it.
-#[inline]
-fn entry_tier(
-    tally: &Tally<'_>,
-    bands: &Bands,
-    shard: ShardId,
-    broker: BrokerId,
-    leaving: Option<BrokerId>,
-) -> Option<Tier> {
-    let has_room = fits_leading(tally, shard, broker, leaving, Caps::Configured);
-    if !has_room && !fits_leading(tally, shard, broker, leaving, Caps::InForce) {
-        return None;
-    }
-    Some(tier(tally, bands, shard, broker, has_room))
-}
-
+/// Whether a broker that holds no replica may take one and lead.
 #[inline]
 fn fits_leading(
     tally: &Tally<'_>,

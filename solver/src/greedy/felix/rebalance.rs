@@ -19,13 +19,13 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::tally::{Bands, Caps, Pace, Tally};
+use super::tally::{Bands, Caps, LOOKUP, Pace, Tally};
 use crate::budget::Stop;
 use crate::snapshot::{Band, BrokerId, ShardId, StreamId};
 
 /// Shards, admissible and not yet moved, among which the best is taken. Bounds the work of a move on brokers that
 /// lead thousands.
-const CANDIDATES: usize = 32;
+const CANDIDATES: usize = 16;
 
 /// Receivers that a giver tries: every one in clusters of this size.
 const RECEIVERS_MAX: usize = 64;
@@ -41,9 +41,9 @@ enum Goal {
 /// excess), so that brokers which are equal for the stream are told apart by their totals.
 type Pressure = (i64, i64, i64, i64);
 
-/// Leaders that may move, by broker.
+/// Leaders that may move, by broker, with their streams at hand: most are passed over for their stream's sake.
 struct Led {
-    by_broker: Vec<Vec<ShardId>>,
+    by_broker: Vec<Vec<(ShardId, StreamId)>>,
     /// Where the last look at the broker's shards ended.
     cursor: Vec<usize>,
 }
@@ -63,7 +63,8 @@ impl Led {
         if let Some(b) = tally.of(shard).leader
             && !tally.problem.shard(shard).is_pinned
         {
-            self.by_broker[b.index()].push(shard);
+            let stream = tally.problem.shard(shard).stream;
+            self.by_broker[b.index()].push((shard, stream));
         }
     }
 }
@@ -87,6 +88,7 @@ pub(super) fn run(
             if !wants_move(tally, bands, s) {
                 continue;
             }
+            pace.step(4 * problem.brokers.len())?;
             led.clear();
             for shard in problem.stream(s).shards.clone() {
                 led.add(tally, ShardId(shard));
@@ -97,7 +99,7 @@ pub(super) fn run(
     if problem.policy.cluster_leaders.is_some() && problem.share_total > 0 {
         led.clear();
         for shard in problem.shard_ids() {
-            pace.step(2)?;
+            pace.step(LOOKUP)?;
             led.add(tally, shard);
         }
         has_moved |= Leveller::new(tally, bands, &mut led, Goal::Cluster).run(pace)?;
@@ -185,7 +187,7 @@ impl<'t, 'p> Leveller<'t, 'p> {
     fn run(mut self, pace: &mut Pace<'_, '_>) -> Result<bool, Stop> {
         let mut has_moved = false;
         while let Some((pressure, Reverse(from))) = self.givers.pop() {
-            pace.step(8)?;
+            pace.step(LOOKUP)?;
             if pressure != self.pressure_out(from) {
                 continue;
             }
@@ -244,7 +246,10 @@ impl<'t, 'p> Leveller<'t, 'p> {
                 at = 0;
             }
             pace.step(1)?;
-            if let Some(key) = self.admits(shards[at], from, to) {
+            let (shard, stream) = shards[at];
+            let suits = self.goal != Goal::Cluster || self.suits_stream(stream, from, to);
+            if suits && let Some(key) = self.admits(shard, from, to) {
+                pace.step(LOOKUP)?;
                 unmoved += usize::from(key.0 < HAS_MOVED);
                 if best.is_none_or(|(best, _)| key < best) {
                     best = Some((key, at));
@@ -259,7 +264,7 @@ impl<'t, 'p> Leveller<'t, 'p> {
         Ok(best.map(|(_, at)| at))
     }
 
-    /// How well the shard suits the move, less is better; `None` where a rule or the shard's stream forbids it.
+    /// How well the shard suits the move, less is better; `None` where a rule forbids it.
     fn admits(
         &self,
         shard: ShardId,
@@ -269,10 +274,7 @@ impl<'t, 'p> Leveller<'t, 'p> {
         let tally = &*self.tally;
         let problem = tally.problem;
         let s = problem.shard(shard);
-        if !problem.may_enter(s.stream, to)
-            || self.goal == Goal::Cluster && !self.suits_stream(s.stream, from, to)
-            || !tally.leader_fits(shard, to, Caps::Configured)
-        {
+        if !problem.may_enter(s.stream, to) || !tally.leader_fits(shard, to, Caps::Configured) {
             return None;
         }
         let is_promotion = tally.of(shard).holds(to);
@@ -328,7 +330,8 @@ impl<'t, 'p> Leveller<'t, 'p> {
             self.pressure_out(from).0 > self.pressure_in(to).0,
             "each move lowers the goal's sum"
         );
-        let shard = self.led.by_broker[from.index()].swap_remove(at);
+        let entry = self.led.by_broker[from.index()].swap_remove(at);
+        let shard = entry.0;
         let is_promotion = self.tally.of(shard).holds(to);
         if !is_promotion {
             self.tally.enter(shard, to);
@@ -337,7 +340,7 @@ impl<'t, 'p> Leveller<'t, 'p> {
         if !is_promotion {
             self.tally.leave(shard, from);
         }
-        self.led.by_broker[to.index()].push(shard);
+        self.led.by_broker[to.index()].push(entry);
         for b in [from, to] {
             if !self.led.by_broker[b.index()].is_empty() {
                 self.givers.push((self.pressure_out(b), Reverse(b)));

@@ -1,7 +1,7 @@
 //! What has to be done: leaders for shards without one, surplus, missing followers, drains, broken rules.
 
 use super::place;
-use super::tally::{Bands, Pace, Tally};
+use super::tally::{Bands, LOOKUP, Pace, Tally};
 use crate::budget::Stop;
 use crate::snapshot::{BrokerId, ShardId};
 
@@ -14,7 +14,7 @@ impl Repair {
     pub(super) fn new(tally: &Tally<'_>, pace: &mut Pace<'_, '_>) -> Result<Self, Stop> {
         let mut pending = Vec::new();
         for id in tally.problem.shard_ids() {
-            pace.step(8)?;
+            pace.step(LOOKUP)?;
             if !tally.problem.shard(id).is_pinned && is_amiss(tally, id) {
                 pending.push(id);
             }
@@ -40,9 +40,9 @@ impl Repair {
                 continue;
             }
             for &id in &self.pending {
-                pace.step(8)?;
+                pace.step(LOOKUP)?;
                 while (walk.is_due)(tally, id) {
-                    pace.step(brokers)?;
+                    pace.step(4 * brokers)?;
                     if !(walk.attempt)(tally, bands, id) {
                         break;
                     }

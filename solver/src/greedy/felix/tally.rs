@@ -8,6 +8,9 @@ use crate::snapshot::{
 /// Units of work, of a few nanoseconds each, between two polls of the interrupt: well under a millisecond.
 const POLL_EVERY: u64 = 1 << 16;
 
+/// Units for touching a shard that is in no cache.
+pub(super) const LOOKUP: usize = 32;
+
 /// Polls the interrupt at an even pace, without spending the work limit.
 pub(super) struct Pace<'a, 'b> {
     budget: &'a mut Budget<'b>,
@@ -59,7 +62,7 @@ impl<'p> Tally<'p> {
         let mut by_stream = vec![0; problem.streams.len() * brokers];
         let mut placement = Vec::with_capacity(problem.shards.len());
         for shard in &problem.shards {
-            pace.step(4 + shard.present.followers.len())?;
+            pace.step(LOOKUP + shard.present.followers.len())?;
             let leader = problem.live_leader(shard);
             if let Some(b) = leader {
                 by_stream[shard.stream.index() * brokers + b.index()] += 1;

@@ -1,10 +1,10 @@
 //! Items that can only be done together.
 //!
 //! A group starts as the part of the path that closes on itself. While some resource would break its rule, an item that
-//! helps joins; one that fits by itself is done at once instead. A legal group then drops what it is legal without,
-//! and what fits by itself and leaves the rest legal becomes an earlier step. Where brokers have a single cap in the way, the group is a
-//! simple cycle. Where each item moves several replicas between brokers that are all full, no small group may exist;
-//! at worst all that remain are one step.
+//! helps joins; one that fits by itself is done at once instead. A legal group then drops what it is legal without, and
+//! what fits by itself and leaves the rest legal becomes an earlier step. Where shards move one replica each, a group is
+//! a simple cycle. Where each moves several between brokers that are all full, no small group may exist: at worst all
+//! that remain are one step.
 
 use super::{NIL, PROBE, Room};
 
