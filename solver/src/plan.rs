@@ -7,9 +7,9 @@
 //!
 //! | kind | role | effect |
 //! | --- | --- | --- |
-//! | `Add` | leader | `to`, which held nothing, holds a replica and leads; nobody led before; `from` is none |
+//! | `Add` | leader | `to`, which held nothing, holds a replica and leads; a leader before becomes a follower; `from` is none |
 //! | `Add` | follower | `to`, which held nothing, becomes a follower; `from` is none |
-//! | `Copy` | leader | `to`, which held nothing, leads, and `from` holds nothing any more; `from` led, or nobody did |
+//! | `Copy` | leader | `to`, which held nothing, leads, and `from` holds nothing any more; a leader before that isn't `from` becomes a follower |
 //! | `Copy` | follower | `to`, which held nothing, becomes a follower; the follower at `from` is gone |
 //! | `Promotion` | leader | the follower at `to` leads; `from`, the leader so far, becomes a follower |
 //! | `Remove` | follower | the follower at `from` is gone; `to` is none |

@@ -323,26 +323,79 @@ fn a_new_stream_lands_level_beside_full_brokers_and_stays() {
     assert!(again.shards.iter().zip(&replanned).all(stays));
 }
 
+/// Spreads off: nothing is rebalanced, so what is seen is where the tiers put a shard.
+fn placed(snapshot: &SnapshotInput, id: &str) -> Vec<i64> {
+    let off = SpreadInput {
+        is_off: true,
+        slack: 0,
+    };
+    let policy = PolicyInput {
+        stream_leaders: off,
+        cluster_leaders: off,
+        ..PolicyInput::default()
+    };
+    let problem = problem_of(snapshot, &policy);
+    leaders(&problem, &plan(&problem), id)
+}
+
 #[test]
 fn placement_follows_the_tiers() {
-    // b2 is under the share and b0, b1 are not, but the stream's floor comes first.
-    let mut snapshot = cluster(3);
-    led(&mut snapshot, "old", &[9, 9, 0], 0);
-    led(&mut snapshot, "new", &[0, 1, 1], 1);
-    snapshot
-        .shards
-        .iter_mut()
-        .for_each(|s| s.pinned = !s.leader.is_empty());
-    let (problem, result) = solve(&snapshot);
-    assert_eq!(leaders(&problem, &result, "new"), [1, 1, 1]);
-    // With four shards each broker is at its floor of 1: the ceiling is 2, and only b2 is under the share.
-    led(&mut snapshot, "more", &[1, 1, 1], 1);
-    snapshot
-        .shards
-        .iter_mut()
-        .for_each(|s| s.pinned = !s.leader.is_empty());
-    let (problem, result) = solve(&snapshot);
-    assert_eq!(leaders(&problem, &result, "more"), [1, 1, 2]);
+    // b2 alone is under the cluster share throughout.
+    let mut old = cluster(3);
+    led(&mut old, "old", &[9, 9, 0], 0);
+    let with = |on: &[usize], new: usize| {
+        let mut snapshot = old.clone();
+        led(&mut snapshot, "s", on, new);
+        placed(&snapshot, "s")
+    };
+    assert_eq!(
+        with(&[], 12),
+        [4, 4, 4],
+        "a fresh stream, level whatever the totals"
+    );
+    assert_eq!(with(&[0, 1, 1], 1), [1, 1, 1], "the floor before the share");
+    assert_eq!(
+        with(&[1, 1, 1], 1),
+        [1, 1, 2],
+        "under the ceiling, the share decides"
+    );
+    assert_eq!(
+        with(&[1, 1, 2], 1).iter().max(),
+        Some(&2),
+        "the ceiling before the share"
+    );
+    assert_eq!(
+        with(&[0, 4, 4], 1),
+        [1, 4, 4],
+        "under the floor, above the share"
+    );
+    // Scores differ by shard; the tiers come before them every time.
+    for n in 0..20 {
+        let id = format!("t{n}");
+        let mut snapshot = old.clone();
+        led(&mut snapshot, &id, &[1, 1, 1], 1);
+        assert_eq!(placed(&snapshot, &id), [1, 1, 2], "{id}");
+        let mut fresh = old.clone();
+        led(&mut fresh, &id, &[], 3);
+        fresh.brokers[2].max_leaders = Some(1);
+        fresh.streams[1].allowed_brokers = vec!["b0".into(), "b2".into()];
+        let problem = problem_of(&fresh, &PolicyInput::default());
+        let first = problem.shards.iter().position(|s| s.stream.0 == 1);
+        let at = first.expect("the stream has shards");
+        assert_eq!(
+            plan(&problem)[at].leader,
+            Some(BrokerId(2)),
+            "{id}: under both"
+        );
+    }
+    let mut capped = old.clone();
+    led(&mut capped, "s", &[0, 2, 2], 2);
+    capped.brokers[0].max_leaders = Some(9);
+    assert_eq!(
+        placed(&capped, "s"),
+        [0, 2, 4],
+        "a full broker takes none; then the share"
+    );
 }
 
 #[test]
@@ -686,6 +739,11 @@ fn an_interrupt_stops_it() {
 fn scores_keep_the_ids_apart_and_are_stable() {
     assert_ne!(rendezvous::score("ab", "c"), rendezvous::score("a", "bc"));
     assert_ne!(rendezvous::score("a", "b"), rendezvous::score("b", "a"));
+    assert_eq!(
+        rendezvous::score("orders/0", "b1"),
+        17_687_794_240_136_216_317,
+        "part of the contract"
+    );
 }
 
 // ---------------------------------------------------------------------------------------------- properties

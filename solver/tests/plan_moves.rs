@@ -181,10 +181,11 @@ fn roles_are_swapped_by_one_promotion() {
 fn a_leader_that_stays_hands_over_to_a_replica_that_arrives() {
     let cluster = four(2, "", Active).shard("p", "a", &["c"]);
     let target: &[Target<'_>] = &[("d", &["a"])];
-    let kinds: Vec<String> = moves(&cluster, target);
-    assert_eq!(kinds.len(), 2);
-    assert!(kinds[0].starts_with("1 p Copy Follower c>d"));
-    assert!(kinds[1].starts_with("1 p Promotion Leader a>d"));
+    assert_eq!(moves(&cluster, target), ["1 p Copy Leader c>d Cost"]);
+    let cluster = four(2, "a", Draining).shard("p", "a", &[]);
+    assert_eq!(moves(&cluster, target), ["1 p Add Leader ->d New"]);
+    let cluster = four(2, "a", Draining).shard("p", "a", &["c"]);
+    assert_eq!(moves(&cluster, target), ["1 p Copy Leader c>d Drain"]);
 }
 
 #[test]

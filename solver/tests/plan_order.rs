@@ -8,6 +8,7 @@ use plan_common::{Cluster, Live, assignment, brief, check, counted, is_legal};
 use shardflow_solver::input::{ShardInput, StreamInput, ZoneLimitInput};
 use shardflow_solver::plan::{self, Move, MoveKind, MoveReason, Plan};
 use shardflow_solver::snapshot::{Assignment, BrokerId, BrokerState, Counts, Problem, ShardId};
+use shardflow_solver::verify;
 
 use BrokerState::{Active, Down, Draining};
 
@@ -324,6 +325,8 @@ fn plans_of_random_targets_hold_what_they_promise() {
         let plan = plan::make(&problem, target.clone());
         assert_eq!(plan, plan::make(&problem, target), "seed {seed}");
         let steps = check(&problem, &plan);
+        let faults = verify::moves::check(&problem, &plan);
+        assert!(faults.is_empty(), "seed {seed}: {faults:?}");
         several += check_groups(&problem, &plan, &steps);
         check_failovers(&problem, &plan);
         moves += plan.moves.len();

@@ -11,11 +11,12 @@
 //!
 //! # Invariants
 //! * No hard rule is broken at any time: every addition is checked against the caps in force, the zone rule, tags and
-//!   states; moves that are optional, against the caps as configured, the shard's zones and the zones' minima too.
+//!   states; a drain against the caps as configured, so that it trades no breach for another; an optional move also
+//!   against the shard's zones and the zones' minima.
 //! * Pinned shards count and never move. `LEADERSHIP_ONLY` only promotes.
 //! * A shard never has fewer live replicas than now, up to its replication factor.
-//! * Every change lowers (what `repair` lists, ranks 8 and 9), compared lexicographically, so the planner ends; it ends
-//!   where no single change helps, so planning its own plan changes nothing.
+//! * Every change lowers (what `repair` lists, ranks 8 and 9), compared lexicographically, so the planner ends; its last
+//!   round tried everything and changed nothing, so planning its own plan changes nothing either.
 //! * Shards are walked in canonical order and every tie is settled by score, then by id: the plan is a function of the
 //!   problem.
 //!

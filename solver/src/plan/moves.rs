@@ -9,7 +9,7 @@
 //! | --- | --- | --- |
 //! | live | holds a replica now | `PROMOTION` first; the old leader is a follower from there on |
 //! | live, leaving | arriving | `COPY` of the leader |
-//! | live, staying | arriving | the new leader arrives as a follower, then `PROMOTION` |
+//! | live, staying | arriving | `COPY` of the leader from a replica that leaves, or `ADD`; the old leader is a follower |
 //! | none live | holds a replica now | `PROMOTION` for `FAILOVER`, an item of its own |
 //! | none live | arriving | as above from the holder promoted first; straight there where every holder is full |
 //! | none at all | arriving | `ADD` of the leader |
@@ -150,7 +150,6 @@ impl<'a> Difference<'a> {
     /// To be called once after each [`Difference::load`].
     pub(super) fn moves(&mut self, leader: Option<BrokerId>) -> &[Draft] {
         self.out.clear();
-        let mut promoted_last = None;
         match (leader, self.planned_leader()) {
             (Some(old), Some(new)) if old != new => {
                 if self.shard.present.holds(new) {
@@ -159,32 +158,39 @@ impl<'a> Difference<'a> {
                     take(&mut self.arriving, new);
                     self.push(Role::Leader, Some(old), Some(new), MoveKind::Copy);
                 } else {
-                    promoted_last = Some((old, new));
+                    self.place_leader(new, Some(old));
                 }
             }
-            (None, Some(new)) => self.place_leader(new),
+            (None, Some(new)) => self.place_leader(new, None),
             _ => {}
         }
         self.followers();
-        if let Some((old, new)) = promoted_last {
-            self.push(Role::Leader, Some(old), Some(new), MoveKind::Promotion);
-        }
         &self.out
     }
 
-    /// Nobody leads, and the new leader holds nothing yet.
-    fn place_leader(&mut self, new: BrokerId) {
+    /// The new leader holds nothing yet, and `old`, which leads now if any broker does, keeps its replica.
+    fn place_leader(&mut self, new: BrokerId, old: Option<BrokerId>) {
         take(&mut self.arriving, new);
-        match self.partner(new) {
-            Some(old) => self.out.push(Draft {
-                role: Role::Leader,
-                from: Some(old),
-                to: Some(new),
-                kind: MoveKind::Copy,
-                reason: Some(MoveReason::Failover),
-            }),
-            None => self.push(Role::Leader, None, Some(new), MoveKind::Add),
-        }
+        let handed_over = match old {
+            Some(old) => self.reason_to_leave(old, Some(new), MoveKind::Promotion),
+            None => Some(MoveReason::Failover),
+        };
+        let (from, kind, own) = match self.partner(new) {
+            Some(from) => {
+                let own = self.reason_to_leave(from, Some(new), MoveKind::Copy);
+                (Some(from), MoveKind::Copy, own)
+            }
+            None => (None, MoveKind::Add, Some(self.reason_to_add())),
+        };
+        let is_new = self.problem.is_new(self.shard);
+        let forced = handed_over.filter(|_| !is_new);
+        self.out.push(Draft {
+            role: Role::Leader,
+            from,
+            to: Some(new),
+            kind,
+            reason: own.into_iter().chain(forced).min(),
+        });
     }
 
     fn followers(&mut self) {
@@ -224,7 +230,7 @@ impl<'a> Difference<'a> {
 
     fn push(&mut self, role: Role, from: Option<BrokerId>, to: Option<BrokerId>, kind: MoveKind) {
         let reason = match kind {
-            MoveKind::Add => Some(self.reason_to_add(role)),
+            MoveKind::Add => Some(self.reason_to_add()),
             _ => from.and_then(|from| self.reason_to_leave(from, to, kind)),
         };
         self.out.push(Draft {
@@ -237,13 +243,13 @@ impl<'a> Difference<'a> {
     }
 
     /// A replica without one that leaves for it: a lost one is made up for, or the shard never had so many.
-    fn reason_to_add(&mut self, role: Role) -> MoveReason {
+    fn reason_to_add(&mut self) -> MoveReason {
         if self.problem.is_new(self.shard) {
             return MoveReason::New;
         }
         let is_lost = self.lost > 0 || self.problem.is_free_to_place(self.shard);
         self.lost = self.lost.saturating_sub(1);
-        if is_lost || role == Role::Leader {
+        if is_lost {
             MoveReason::Failover
         } else {
             MoveReason::New

@@ -137,7 +137,7 @@ impl Live {
                 let to = m.to.expect("ADD has a target");
                 assert!(m.from.is_none() && !holds(self, to) && is_live(&to));
                 if role == Role::Leader {
-                    assert_eq!(self.leader.replace(to), None);
+                    self.followers.extend(self.leader.replace(to));
                 } else {
                     self.followers.insert(to);
                 }
@@ -149,9 +149,8 @@ impl Live {
                 );
                 assert!(holds(self, from) && !holds(self, to) && is_live(&to));
                 if role == Role::Leader {
-                    assert!(self.leader.is_none() || self.leader == Some(from));
+                    self.followers.extend(self.leader.replace(to));
                     self.followers.remove(&from);
-                    self.leader = Some(to);
                 } else {
                     assert!(self.followers.remove(&from));
                     self.followers.insert(to);

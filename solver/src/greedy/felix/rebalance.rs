@@ -331,6 +331,10 @@ impl<'t, 'p> Leveller<'t, 'p> {
             "each move lowers the goal's sum"
         );
         let entry = self.led.by_broker[from.index()].swap_remove(at);
+        debug_assert!(
+            self.goal != Goal::Cluster || self.suits_stream(entry.1, from, to),
+            "a cluster move raises no stream's sum"
+        );
         let shard = entry.0;
         let is_promotion = self.tally.of(shard).holds(to);
         if !is_promotion {
