@@ -245,7 +245,8 @@ impl<'p> Candidates<'p> {
         let cost = evaluate(self.problem, &placement).0;
         self.list.push((cost, engine, placement));
         // Stable, so that the newest of equals comes last.
-        self.list.sort_by(|a, b| b.0.cmp(&a.0));
+        self.list
+            .sort_by_key(|candidate| std::cmp::Reverse(candidate.0));
     }
 
     /// The cheapest placement.
