@@ -95,7 +95,10 @@ fn random_prices_never_prove_too_much_where_only_leadership_is_decided() {
 /// Raises the bound one price at a time, a few rounds: where a rank can't be proven, those after it rise for ever.
 fn climb(problem: &Problem) -> Bound {
     let mut certificate = Certificate {
-        ranks: Rank::ALL.iter().map(|&rank| zero_prices(problem, rank)).collect(),
+        ranks: Rank::ALL
+            .iter()
+            .map(|&rank| zero_prices(problem, rank))
+            .collect(),
     };
     let mut best = bound(problem, &certificate).expect("a leader problem");
     let lengths = [
@@ -135,13 +138,20 @@ fn climbing_prices_prove_many_optima_and_never_more() {
     let mut tight = 0;
     for seed in 0..200 {
         let mut random = Random::new(50_000 + seed);
-        let family = if seed % 2 == 0 { FACTOR_ONE } else { LEADERSHIP_ONLY };
+        let family = if seed % 2 == 0 {
+            FACTOR_ONE
+        } else {
+            LEADERSHIP_ONLY
+        };
         let problem = random::problem(&mut random, family);
         let (best, bound) = (wide(&optimum(&problem)), climb(&problem));
-        assert!(bound.0 <= best, "seed {seed}: {bound:?} above {best:?} in {problem:#?}");
+        assert!(
+            bound.0 <= best,
+            "seed {seed}: {bound:?} above {best:?} in {problem:#?}"
+        );
         tight += u32::from(bound.0 == best);
     }
-    assert!(tight >= 100, "only {tight} of 200 optima were proven");
+    assert!(tight >= 150, "only {tight} of 200 optima were proven");
 }
 
 /// Four shards on one of two brokers: the best plan moves two of them.
@@ -180,7 +190,11 @@ fn tight_certificate(problem: &Problem) -> Certificate {
         slots: vec![price, 0],
         ..zero_prices(problem, rank)
     };
-    let by_rank = [(Rank::Weighted, 5), (Rank::Copies, 1), (Rank::LeaderChanges, 1)];
+    let by_rank = [
+        (Rank::Weighted, 5),
+        (Rank::Copies, 1),
+        (Rank::LeaderChanges, 1),
+    ];
     Certificate {
         ranks: by_rank.into_iter().map(prices).collect(),
     }
@@ -203,9 +217,10 @@ fn a_changed_price_never_raises_a_tight_bound() {
     let best = wide(&optimum(&problem));
     let mut lower = 0;
     for rank in 0..3 {
-        for (part, at, by) in [0, 1, 2].into_iter().flat_map(|part| {
-            [(part, 0, 1), (part, 0, -1), (part, 1, 1), (part, 1, -1)]
-        }) {
+        for (part, at, by) in [0, 1, 2]
+            .into_iter()
+            .flat_map(|part| [(part, 0, 1), (part, 0, -1), (part, 1, 1), (part, 1, -1)])
+        {
             let mut certificate = tight_certificate(&problem);
             *price_at(&mut certificate, rank, part, at) += by;
             let bound = bound(&problem, &certificate).expect("a leader problem");
@@ -235,7 +250,10 @@ fn a_bound_above_the_value_is_a_contradiction() {
     value[Rank::Copies] -= 1;
     let fault = proven(&value, &bound).expect_err("copies are proven at least 2");
     assert_eq!(fault.rule, Rule::Contradiction);
-    assert_eq!(fault.to_string(), "the certificate proves copies at least 2, and the plan has 1");
+    assert_eq!(
+        fault.to_string(),
+        "the certificate proves copies at least 2, and the plan has 1"
+    );
 }
 
 #[test]

@@ -4,9 +4,7 @@ use shardflow_solver::input::{
     BrokerInput, PolicyInput, ShardInput, SnapshotInput, SpreadInput, StreamInput,
     TrafficSourceInput, WeightsInput, ZoneLimitInput,
 };
-use shardflow_solver::snapshot::{
-    Assignment, BrokerId, BrokerState, Problem, Roles, ShardId,
-};
+use shardflow_solver::snapshot::{Assignment, BrokerId, BrokerState, Problem, Roles, ShardId};
 use shardflow_solver::validate;
 use shardflow_solver::verify::{Rule, placement};
 
@@ -70,7 +68,11 @@ fn broker(random: &mut Random, at: u32) -> BrokerInput {
         id: format!("b{at}"),
         zone: format!("z{}", random.up_to(1)),
         state,
-        tags: [("disk".to_owned(), if random.percent(85) { "ssd" } else { "hdd" }.to_owned())].into(),
+        tags: [(
+            "disk".to_owned(),
+            if random.percent(85) { "ssd" } else { "hdd" }.to_owned(),
+        )]
+        .into(),
         share: random.maybe(30, 2),
         max_leaders: random.maybe(25, 3),
         max_replicas: random.maybe(25, 4),
@@ -84,7 +86,11 @@ fn shard(random: &mut Random, at: u32, streams: u32, brokers: u32) -> ShardInput
         order.swap(i, random.up_to(i as u32) as usize);
     }
     let mut held = order.into_iter().map(|b| format!("b{b}"));
-    let leader = if random.percent(75) { held.next() } else { None };
+    let leader = if random.percent(75) {
+        held.next()
+    } else {
+        None
+    };
     let followers = random.up_to(2).min(random.up_to(brokers)) as usize;
     ShardInput {
         id: format!("shard{at}"),
@@ -154,7 +160,11 @@ pub(crate) fn problem(random: &mut Random, family: Family) -> Problem {
             .map(|at| StreamInput {
                 id: format!("s{at}"),
                 replication_factor: 1 + random.up_to(family.factor - 1),
-                allowed_brokers: if random.percent(20) { vec!["b0".to_owned()] } else { Vec::new() },
+                allowed_brokers: if random.percent(20) {
+                    vec!["b0".to_owned()]
+                } else {
+                    Vec::new()
+                },
                 ..StreamInput::default()
             })
             .collect(),
@@ -178,9 +188,15 @@ pub(crate) fn all_assignments(brokers: usize) -> Vec<Assignment> {
             .map(BrokerId::at)
             .collect();
         let leaders = members.iter().map(|&b| Some(b)).chain([None]);
-        all.extend(leaders.map(|leader| Assignment {
-            leader,
-            followers: members.iter().copied().filter(|&b| leader != Some(b)).collect(),
+        all.extend(leaders.map(|leader| {
+            Assignment {
+                leader,
+                followers: members
+                    .iter()
+                    .copied()
+                    .filter(|&b| leader != Some(b))
+                    .collect(),
+            }
         }));
     }
     all
@@ -202,7 +218,10 @@ pub(crate) fn legal_assignments(problem: &Problem) -> Vec<Vec<Assignment>> {
 }
 
 /// Calls `visit` with every combination of one assignment per shard.
-pub(crate) fn for_each_placement(options: &[Vec<Assignment>], mut visit: impl FnMut(&[Assignment])) {
+pub(crate) fn for_each_placement(
+    options: &[Vec<Assignment>],
+    mut visit: impl FnMut(&[Assignment]),
+) {
     let mut choice = vec![0; options.len()];
     if options.iter().any(Vec::is_empty) {
         return;
