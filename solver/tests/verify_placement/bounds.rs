@@ -5,7 +5,7 @@ use shardflow_solver::cost::{Cost, RANKS, Rank};
 use shardflow_solver::input::{
     BrokerInput, PolicyInput, ShardInput, SnapshotInput, StreamInput, WeightsInput,
 };
-use shardflow_solver::snapshot::{Problem, Roles};
+use shardflow_solver::snapshot::{BrokerState, Problem, Roles};
 use shardflow_solver::validate;
 use shardflow_solver::verify::bound::{Bound, applies, bound, check_shape, proven};
 use shardflow_solver::verify::{Rule, placement};
@@ -264,6 +264,47 @@ fn a_negative_bound_says_zero_and_proves_nothing_after_it() {
     let breaches = Rank::Breaches as usize;
     assert!(ranks[..=breaches].iter().all(|&rank| rank == Some(0)));
     assert!(ranks[breaches + 1..].iter().all(Option::is_none));
+}
+
+/// Nobody may lead, but the follower can leave the draining broker that holds it.
+#[test]
+fn a_follower_that_moves_without_a_leader_is_not_bounded_away() {
+    let broker = |id: &str, state| BrokerInput {
+        id: id.to_owned(),
+        state,
+        max_leaders: Some(0),
+        ..BrokerInput::default()
+    };
+    let snapshot = SnapshotInput {
+        brokers: vec![
+            broker("a", BrokerState::Active),
+            broker("leaving", BrokerState::Draining),
+        ],
+        streams: vec![StreamInput {
+            id: "orders".to_owned(),
+            ..StreamInput::default()
+        }],
+        shards: vec![ShardInput {
+            id: "orders-0".to_owned(),
+            stream: "orders".to_owned(),
+            followers: vec!["leaving".to_owned()],
+            ..ShardInput::default()
+        }],
+        ..SnapshotInput::default()
+    };
+    let problem = validate::build(&snapshot, &PolicyInput::default()).expect("valid");
+    let best = optimum(&problem);
+    let ranks = [Rank::UnplacedLeaders, Rank::Breaches, Rank::Copies].map(|rank| best[rank]);
+    assert_eq!(ranks, [1, 0, 1]);
+    let mut prices = zero_prices(&problem, Rank::UnplacedLeaders);
+    prices.slots.fill(1);
+    prices.brokers.fill(1);
+    let certificate = Certificate {
+        ranks: vec![prices],
+    };
+    let bound = bound(&problem, &certificate).expect("a leader problem");
+    assert!(bound.0 <= wide(&best), "{bound:?} above {best:?}");
+    assert_eq!(bound.0[..=Rank::Breaches as usize], [1, 0, 0]);
 }
 
 #[test]

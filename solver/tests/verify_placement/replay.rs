@@ -234,6 +234,23 @@ fn moves_from_nowhere_and_to_brokers_that_may_not_are_found() {
 }
 
 #[test]
+fn a_replica_leaves_only_once_and_none_arrives_twice() {
+    let problem = cluster(&[("b0", &["b1"])]);
+    let moved = [at(Some(0), &[2])];
+    let away = || copy(1, 0, Role::Follower, 1, 2);
+    let remove = a_move(1, 0, Role::Follower, MoveKind::Remove, Some(1), None);
+    assert_eq!(
+        found(&problem, &moved, vec![away(), remove]),
+        [Rule::MoveSource]
+    );
+    let add = a_move(1, 0, Role::Follower, MoveKind::Add, None, Some(2));
+    assert_eq!(
+        found(&problem, &moved, vec![away(), add]),
+        [Rule::MoveTarget]
+    );
+}
+
+#[test]
 fn malformed_moves_are_found() {
     let problem = cluster(&[("b0", &["b1"])]);
     let stay = [at(Some(0), &[1])];
