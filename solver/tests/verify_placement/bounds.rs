@@ -297,8 +297,8 @@ fn a_follower_that_moves_without_a_leader_is_not_bounded_away() {
     let ranks = [Rank::UnplacedLeaders, Rank::Breaches, Rank::Copies].map(|rank| best[rank]);
     assert_eq!(ranks, [1, 0, 1]);
     let mut prices = zero_prices(&problem, Rank::UnplacedLeaders);
-    prices.slots.fill(1);
-    prices.brokers.fill(1);
+    prices.slots.fill(2);
+    prices.brokers.fill(2);
     let certificate = Certificate {
         ranks: vec![prices],
     };
