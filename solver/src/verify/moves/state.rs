@@ -171,16 +171,16 @@ impl Change<'_> {
         let before = self.layout.clone();
         let (mut left, mut arrived): (Vec<BrokerId>, Vec<&Move>) = (Vec::new(), Vec::new());
         for &step in item.iter().filter(|m| m.kind != MoveKind::Promotion) {
-            if let Some(from) = step.from {
-                if !holds(&before, from) || !self.is_live(from) || left.contains(&from) {
-                    self.find(
-                        Rule::MoveSource,
-                        from,
-                        step,
-                        "has no live replica to give up",
-                    );
-                    continue;
-                }
+            let is_there =
+                |from| holds(&before, from) && self.is_live(from) && !left.contains(&from);
+            if let Some(from) = step.from.filter(|&from| !is_there(from)) {
+                self.find(
+                    Rule::MoveSource,
+                    from,
+                    step,
+                    "has no live replica to give up",
+                );
+                continue;
             }
             if let Some(to) = step.to {
                 let is_taken = holds(&before, to) || arrived.iter().any(|m| m.to == Some(to));
