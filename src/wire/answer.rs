@@ -196,7 +196,9 @@ fn report(problem: &Problem, report: &Report, include_certificate: bool) -> pb::
         certificate: proof
             .filter(|_| include_certificate)
             .map(|proof| certificate(problem, proof)),
-        prices: proof.map(|proof| prices(problem, proof)).unwrap_or_default(),
+        prices: proof
+            .map(|proof| prices(problem, proof))
+            .unwrap_or_default(),
         warnings: report.warnings.clone(),
     }
 }

@@ -179,7 +179,10 @@ pub(crate) fn policy(
         disk_watermark_percent: message.disk_watermark_percent,
         max_moves: message.max_moves,
         required_tags: sorted(&message.required_tags),
-        thetas: thetas(message.thetas.as_ref(), at, findings),
+        thetas: message
+            .thetas
+            .as_ref()
+            .map_or([None; 3], |t| [t.shard, t.index, t.disk]),
         balance: message.balance.as_ref().map(|balance| {
             let dimension = || path("balance.dimension");
             findings.known::<pb::Dimension>(balance.dimension, dimension, "Dimension");
@@ -208,27 +211,6 @@ fn zone_limit(message: &pb::ZoneLimit) -> ZoneLimitInput {
         max_leaders: message.max_leaders,
         max_replicas: message.max_replicas,
     }
-}
-
-fn thetas(message: Option<&pb::Thetas>, at: &str, findings: &mut Findings) -> [Option<f64>; 3] {
-    let Some(message) = message else {
-        return [None; 3];
-    };
-    let mut checked = |value: Option<f64>, field: &str| {
-        value.filter(|theta| {
-            let is_legal = theta.is_finite() && *theta >= 0.0;
-            if !is_legal {
-                let rule = "must be finite and not below 0";
-                findings.add(format!("{at}.thetas.{field}"), theta, rule);
-            }
-            is_legal
-        })
-    };
-    [
-        checked(message.shard, "shard"),
-        checked(message.index, "index"),
-        checked(message.disk, "disk"),
-    ]
 }
 
 /// Reads options; `at` is their path in the request. Absent ones are the defaults.
@@ -295,12 +277,7 @@ fn time_budget(
 
 /// Prices can't change what is optimal, so this version starts without them; it only refuses what can't be prices
 /// of this snapshot.
-fn price_hint(
-    prices: &[pb::Price],
-    at: &str,
-    snapshot: &SnapshotInput,
-    findings: &mut Findings,
-) {
+fn price_hint(prices: &[pb::Price], at: &str, snapshot: &SnapshotInput, findings: &mut Findings) {
     if prices.is_empty() {
         return;
     }
@@ -315,7 +292,11 @@ fn price_hint(
         }
         role(price.role, || path("role"), findings);
         if price.broker.is_empty() && price.zone.is_empty() {
-            findings.add(path("broker"), "", "must name a broker, or zone must be given");
+            findings.add(
+                path("broker"),
+                "",
+                "must name a broker, or zone must be given",
+            );
         }
         if !price.broker.is_empty() && !brokers.contains(price.broker.as_str()) {
             findings.add(path("broker"), &price.broker, "must be in snapshot.brokers");
