@@ -12,4 +12,5 @@ pub mod pb {
 }
 
 pub mod planning;
+pub mod server;
 pub mod wire;
