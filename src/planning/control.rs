@@ -10,11 +10,14 @@ const RESERVE: Duration = Duration::from_millis(10);
 /// And per shard, for the plan, its verification and its encoding.
 const RESERVE_PER_SHARD: Duration = Duration::from_nanos(2_000);
 
-/// The time before a deadline at which solving stops, so that the answer is there in time: it grows with the
-/// number of shards, up to half of what there is.
-pub fn reserve(remaining: Duration, shards: usize) -> Duration {
+/// The time before a deadline at which solving stops, so that the answer is there in time.
+///
+/// It grows with the number of shards; on a slow or busy machine, which shows in the time that reading and building
+/// took (`prepared`), it is at least that time again. It is never more than half of the time that `remaining` is.
+pub fn reserve(remaining: Duration, shards: usize, prepared: Duration) -> Duration {
     let shards = u32::try_from(shards).unwrap_or(u32::MAX);
-    let wanted = RESERVE.saturating_add(RESERVE_PER_SHARD.saturating_mul(shards));
+    let by_size = RESERVE_PER_SHARD.saturating_mul(shards);
+    let wanted = RESERVE.saturating_add(by_size.max(prepared));
     wanted.min(remaining / 2)
 }
 
@@ -55,7 +58,7 @@ impl Control {
         }
     }
 
-    /// The interrupt of a solve that started at `started`: of the budget and the deadline, what ends first is the
+    /// The interrupt of a solve, whose call started at `started` and has its problem ready now: of the budget and the deadline, what ends first is the
     /// reason given; a cancellation goes before both.
     pub(super) fn interrupt(
         &self,
@@ -66,7 +69,8 @@ impl Control {
         let budget_ends = time_budget.and_then(|budget| started.checked_add(budget));
         let budget_ends = budget_ends.map(|at| (at, Stop::TimeBudget));
         let deadline_ends = self.deadline.map(|deadline| {
-            let reserve = reserve(deadline.saturating_duration_since(started), shards);
+            let remaining = deadline.saturating_duration_since(started);
+            let reserve = reserve(remaining, shards, started.elapsed());
             let at = deadline.checked_sub(reserve).unwrap_or(deadline);
             (at, Stop::Deadline)
         });
@@ -136,9 +140,11 @@ mod tests {
     }
 
     #[test]
-    fn the_reserve_grows_with_the_shards_up_to_half() {
-        assert_eq!(reserve(SECOND, 0), Duration::from_millis(10));
-        assert_eq!(reserve(SECOND, 20_000), Duration::from_millis(50));
-        assert_eq!(reserve(SECOND, 100_000_000), SECOND / 2);
+    fn the_reserve_grows_with_the_shards_and_the_load_up_to_half() {
+        let ms = Duration::from_millis;
+        assert_eq!(reserve(SECOND, 0, Duration::ZERO), ms(10));
+        assert_eq!(reserve(SECOND, 20_000, ms(40)), ms(50));
+        assert_eq!(reserve(SECOND, 20_000, ms(41)), ms(51));
+        assert_eq!(reserve(SECOND, 100_000_000, ms(1)), SECOND / 2);
     }
 }

@@ -36,7 +36,9 @@ pub use pool::Load;
 use pool::{Gauges, Pool};
 use service::Placement;
 
-/// After the last call of a drain is over, or its solve was stopped: how long its bytes may take to leave.
+/// How long calls may take to answer once their solves are stopped.
+const STOP_LIMIT: Duration = Duration::from_secs(5);
+/// How long the bytes of the last answer may take to leave.
 const LINGER: Duration = Duration::from_secs(1);
 /// How often an HTTP/2 peer is asked whether it is still there, and how long it may take to say so.
 const KEEPALIVE: (Duration, Duration) = (Duration::from_secs(30), Duration::from_secs(10));
@@ -193,6 +195,9 @@ async fn drain(
         );
     }
     pool.stop();
+    if timeout(STOP_LIMIT, gauges.idle()).await.is_err() {
+        tracing::error!("calls are cut without an answer");
+    }
     sleep(LINGER).await;
     cut.cancel();
     pending().await
