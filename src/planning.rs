@@ -4,6 +4,7 @@
 //! own time budget into the interrupt that the solver polls. Everything else is a function of the request alone.
 
 mod control;
+mod recheck;
 
 use std::time::Instant;
 
@@ -111,6 +112,18 @@ fn message(finding: Finding) -> pb::Finding {
         value: finding.value,
         rule: finding.rule,
     }
+}
+
+/// Checks a plan made earlier for the same request: every claim in it that is wrong, in words.
+///
+/// # Errors
+/// Everything that is wrong with the request, or else every feature it asks for that is not built.
+pub fn verify(
+    request: &pb::OptimizeRequest,
+    response: &pb::OptimizeResponse,
+) -> Result<Vec<String>, Refusal> {
+    let (problem, options) = prepare(request)?;
+    Ok(recheck::faults(&problem, options.listing, response))
 }
 
 /// Plans one snapshot twice and lists what differs.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use shardflow_solver::snapshot::{Assignment, BrokerId, Problem, ShardId};
+use shardflow_solver::snapshot::{Assignment, BrokerId, Problem, ShardId, StreamId, ZoneId};
 
 use super::Findings;
 use crate::pb;
@@ -10,25 +10,39 @@ use crate::pb;
 /// Positions of ids in the canonical order of a problem.
 pub(crate) struct Names<'a> {
     brokers: HashMap<&'a str, BrokerId>,
+    zones: HashMap<&'a str, ZoneId>,
+    streams: HashMap<&'a str, StreamId>,
     shards: HashMap<&'a str, ShardId>,
 }
 
 impl<'a> Names<'a> {
     pub(crate) fn new(problem: &'a Problem) -> Self {
-        let brokers = problem.broker_ids();
-        let shards = problem.shard_ids();
+        fn numbered<'a, T, I>(
+            things: &'a [T],
+            name: fn(&T) -> &str,
+            at: fn(usize) -> I,
+        ) -> HashMap<&'a str, I> {
+            let numbered = things.iter().enumerate();
+            numbered.map(|(i, thing)| (name(thing), at(i))).collect()
+        }
         Names {
-            brokers: brokers
-                .map(|id| (problem.broker(id).id.as_str(), id))
-                .collect(),
-            shards: shards
-                .map(|id| (problem.shard(id).id.as_str(), id))
-                .collect(),
+            brokers: numbered(&problem.brokers, |broker| &broker.id, BrokerId::at),
+            zones: numbered(&problem.zones, |zone| &zone.name, ZoneId::at),
+            streams: numbered(&problem.streams, |stream| &stream.id, StreamId::at),
+            shards: numbered(&problem.shards, |shard| &shard.id, ShardId::at),
         }
     }
 
     pub(crate) fn broker(&self, id: &str) -> Option<BrokerId> {
         self.brokers.get(id).copied()
+    }
+
+    pub(crate) fn zone(&self, name: &str) -> Option<ZoneId> {
+        self.zones.get(name).copied()
+    }
+
+    pub(crate) fn stream(&self, id: &str) -> Option<StreamId> {
+        self.streams.get(id).copied()
     }
 
     pub(crate) fn shard(&self, id: &str) -> Option<ShardId> {
