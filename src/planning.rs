@@ -14,7 +14,7 @@ use shardflow_solver::snapshot::{Assignment, Problem};
 use shardflow_solver::strategy::{self, Answer};
 use shardflow_solver::validate::{self, Finding, Rejection};
 
-pub use control::{Control, reserve};
+pub use control::Control;
 
 use crate::pb;
 use crate::pb::variant::Source as SourceMessage;

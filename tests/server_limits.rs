@@ -13,7 +13,7 @@ use shardflow::server::{Config, Error, Server};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_stream::StreamExt;
-use tonic::{Code, Request, Status};
+use tonic::{Code, Status};
 use tonic_health::pb::health_client::HealthClient;
 use tonic_health::pb::{HealthCheckRequest, health_check_response::ServingStatus};
 
@@ -312,4 +312,17 @@ async fn an_address_in_use_is_named() {
         error.to_string(),
         format!("cannot listen on {}", server.address)
     );
+}
+
+#[tokio::test]
+async fn a_termination_signal_begins_the_drain() {
+    let signalled = shardflow::server::signalled().unwrap();
+    let server = Server::bind(config()).await.unwrap();
+    let served = tokio::spawn(server.run(signalled));
+    let own = std::process::id().to_string();
+    let sent = std::process::Command::new("kill")
+        .args(["-TERM", &own])
+        .status();
+    assert!(sent.unwrap().success());
+    ended(served).await;
 }

@@ -14,7 +14,7 @@ const RESERVE_PER_SHARD: Duration = Duration::from_nanos(2_000);
 ///
 /// It grows with the number of shards; on a slow or busy machine, which shows in the time that reading and building
 /// took (`prepared`), it is at least that time again. It is never more than half of the time that `remaining` is.
-pub fn reserve(remaining: Duration, shards: usize, prepared: Duration) -> Duration {
+fn reserve(remaining: Duration, shards: usize, prepared: Duration) -> Duration {
     let shards = u32::try_from(shards).unwrap_or(u32::MAX);
     let by_size = RESERVE_PER_SHARD.saturating_mul(shards);
     let wanted = RESERVE.saturating_add(by_size.max(prepared));
@@ -146,5 +146,13 @@ mod tests {
         assert_eq!(reserve(SECOND, 20_000, ms(40)), ms(50));
         assert_eq!(reserve(SECOND, 20_000, ms(41)), ms(51));
         assert_eq!(reserve(SECOND, 100_000_000, ms(1)), SECOND / 2);
+    }
+    #[test]
+    fn the_first_of_two_gets_half_of_the_time() {
+        let before = Instant::now();
+        let half = Control::default().with_deadline(Some(before + 100 * SECOND));
+        let half = half.first_half().deadline();
+        assert!(half > Some(before + 49 * SECOND) && half < Some(before + 52 * SECOND));
+        assert_eq!(Control::default().first_half().deadline(), None);
     }
 }
