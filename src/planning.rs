@@ -8,7 +8,6 @@ mod recheck;
 
 use std::time::Instant;
 
-use shardflow_solver::budget::Stop;
 use shardflow_solver::input::{PolicyInput, SnapshotInput};
 use shardflow_solver::snapshot::{Assignment, Problem};
 use shardflow_solver::strategy::{self, Answer};
@@ -154,21 +153,13 @@ pub fn compare(
     if !(rejection.invalid.is_empty() && rejection.unsupported.is_empty()) {
         return Err(rejection.into());
     }
-    let first = baseline.run(&control.first_half());
-    let second = match first {
-        Ok(_) => candidate.run(control),
-        Err(_) => candidate.probe(),
-    };
-    let ((baseline_plan, baseline_answer), (candidate_plan, candidate_answer)) =
-        match (first, second) {
-            (Ok(first), Ok(second)) => (first, second),
-            (first, second) => {
-                let refused = [first.err(), second.err()];
-                return Err(Refusal::Unsupported(
-                    refused.into_iter().flatten().collect(),
-                ));
-            }
-        };
+    let unbuilt = [&baseline, &candidate].map(Side::unbuilt);
+    let unbuilt: Vec<Finding> = unbuilt.into_iter().flatten().collect();
+    if !unbuilt.is_empty() {
+        return Err(Refusal::Unsupported(unbuilt));
+    }
+    let (baseline_plan, baseline_answer) = baseline.run(&control.first_half())?;
+    let (candidate_plan, candidate_answer) = candidate.run(control)?;
     Ok(pb::CompareResponse {
         differences: answer::differences(&baseline.problem, &baseline_plan, &candidate_plan),
         baseline: Some(baseline_answer),
@@ -274,7 +265,7 @@ fn within(variant: &str, mut finding: Finding) -> Finding {
 
 impl Side {
     /// Plans or judges.
-    fn run(&self, control: &Control) -> Result<Told, Finding> {
+    fn run(&self, control: &Control) -> Result<Told, Refusal> {
         let started = Instant::now();
         match &self.source {
             Source::External(placement) => {
@@ -285,20 +276,20 @@ impl Side {
                 let shards = self.problem.shards.len();
                 let interrupt = control.interrupt(started, options.time_budget, shards);
                 let answer = strategy::solve(&self.problem, &options.solve, &interrupt)
-                    .map_err(|finding| within(self.name, finding))?;
+                    .map_err(|finding| Refusal::Unsupported(vec![within(self.name, finding)]))?;
                 Ok(self.told(answer, options, started))
             }
         }
     }
 
-    /// Only finds out whether [`Side::run`] would be refused; its answer is of no use.
-    fn probe(&self) -> Result<Told, Finding> {
+    /// The planner or feature asked for that is not built.
+    fn unbuilt(&self) -> Option<Finding> {
         match &self.source {
-            Source::External(_) => Ok(Told::default()),
-            Source::Planned(options) => match unbuilt(&self.problem, options) {
-                Some(finding) => Err(within(self.name, finding)),
-                None => Ok(Told::default()),
-            },
+            Source::External(_) => None,
+            Source::Planned(options) => {
+                let finding = unbuilt(&self.problem, options)?;
+                Some(within(self.name, finding))
+            }
         }
     }
 
@@ -342,9 +333,7 @@ fn prepare(request: &pb::OptimizeRequest) -> Result<(Problem, OptionsRead), Reje
     }
 }
 
-/// The planner or feature that the solver would say it does not have. Only the solver knows, so it is asked with
-/// an interrupt that stops it at once.
+/// The planner or feature that is not built.
 fn unbuilt(problem: &Problem, options: &OptionsRead) -> Option<Finding> {
-    let at_once = || Some(Stop::Cancelled);
-    strategy::solve(problem, &options.solve, &at_once).err()
+    strategy::check_supported(problem, options.solve.planner).err()
 }

@@ -386,6 +386,40 @@ async fn an_external_plan_is_judged_and_what_it_omits_stays() {
 }
 
 #[tokio::test]
+async fn an_external_plan_however_odd_is_judged_with_warnings() {
+    let mut snapshot = small();
+    snapshot.brokers.push(common::broker("c", "x"));
+    snapshot.brokers[2].state = pb::BrokerState::Down.into();
+    snapshot.brokers[1].max_leaders = Some(0);
+    let mut crowded = led("s-0", "a");
+    crowded.followers = vec!["b".into(), "c".into()];
+    let odd = [
+        led("s-0", ""),
+        led("s-0", "b"),
+        led("s-0", "c"),
+        crowded,
+        pb::Assignment {
+            followers: vec!["a".into()],
+            ..led("s-0", "")
+        },
+    ];
+    let server = start(config()).await;
+    let mut client = server.client().await;
+    for assignment in odd {
+        let request = pb::CompareRequest {
+            snapshot: Some(snapshot.clone()),
+            baseline: Some(external(vec![assignment.clone()])),
+            candidate: Some(planned(pb::Planner::Auto)),
+            ..Default::default()
+        };
+        let compared = client.compare(request).await.unwrap().into_inner();
+        let judged = compared.baseline.unwrap().report.unwrap();
+        assert_eq!(judged.outcome(), pb::Outcome::Feasible);
+        assert!(!judged.warnings.is_empty(), "{assignment:?}");
+    }
+}
+
+#[tokio::test]
 async fn both_sides_of_a_comparison_are_checked_together() {
     let mut snapshot = small();
     snapshot.brokers[0].state = 9;

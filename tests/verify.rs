@@ -89,7 +89,11 @@ fn no_claim_can_be_changed_unseen() {
         }),
         ("plan.fingerprint", |r| {
             let assignment = &mut plan(r).assignments[3];
-            let other = if assignment.leader == "b0" { "b1" } else { "b0" };
+            let other = if assignment.leader == "b0" {
+                "b1"
+            } else {
+                "b0"
+            };
             assignment.leader = other.into();
         }),
         ("b5", |r| plan(r).assignments[3].leader = "b5".into()),
@@ -98,7 +102,9 @@ fn no_claim_can_be_changed_unseen() {
         }),
         ("unplaced_reason: fenced-0", |r| {
             let fenced = plan(r).assignments.iter_mut().find(|a| a.leader.is_empty());
-            fenced.unwrap().set_unplaced_reason(pb::UnplacedReason::None);
+            fenced
+                .unwrap()
+                .set_unplaced_reason(pb::UnplacedReason::None);
         }),
         ("plan.before.traffic", |r| {
             plan(r).before.as_mut().unwrap().traffic += 1;
@@ -111,7 +117,9 @@ fn no_claim_can_be_changed_unseen() {
             plan(r).moves.pop();
         }),
         ("step", |r| plan(r).moves[2].step += 1000),
-        ("plan.moves[1].kind: must be named", |r| plan(r).moves[1].kind = 0),
+        ("plan.moves[1].kind: must be named", |r| {
+            plan(r).moves[1].kind = 0
+        }),
         ("plan.moves[1].to: nobody", |r| {
             plan(r).moves[1].to = "nobody".into();
         }),

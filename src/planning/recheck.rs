@@ -67,10 +67,14 @@ impl Recheck<'_> {
         match listing {
             Listing::All if listed < shards => {
                 let count = format!("{listed} of {shards} shards are listed");
-                self.add(format!("plan.assignments: {count}; the request asks for all"));
+                self.add(format!(
+                    "plan.assignments: {count}; the request asks for all"
+                ));
             }
             Listing::None if listed < shards => {
-                self.add("plan.assignments: the request asks for none, so the plan can't be checked");
+                self.add(
+                    "plan.assignments: the request asks for none, so the plan can't be checked",
+                );
                 return None;
             }
             _ => {}
@@ -78,8 +82,7 @@ impl Recheck<'_> {
         let mut findings = Findings::default();
         let at = "plan.assignments";
         let assignments = &plan.assignments;
-        let read =
-            external::placement(self.problem, &self.names, assignments, at, &mut findings);
+        let read = external::placement(self.problem, &self.names, assignments, at, &mut findings);
         findings.0.iter().for_each(|finding| self.add(finding));
         for (position, assignment) in assignments.iter().enumerate() {
             self.shortfall(assignment, &read, position);
@@ -102,7 +105,10 @@ impl Recheck<'_> {
         if is_short != says_short {
             let path = format!("plan.assignments[{position}].unplaced_reason");
             let what = if is_short { "lacks" } else { "has all its" };
-            self.add(format!("{path}: {}: the shard {what} replicas", message.shard));
+            self.add(format!(
+                "{path}: {}: the shard {what} replicas",
+                message.shard
+            ));
         }
     }
 
@@ -111,14 +117,20 @@ impl Recheck<'_> {
         let before = placement::check(self.problem, &present.collect::<Vec<_>>());
         let after = placement::check(self.problem, placed);
         after.faults.iter().for_each(|fault| self.add(fault));
-        self.cost("plan.before", plan.before.as_ref(), (before.cost, before.terms));
+        self.cost(
+            "plan.before",
+            plan.before.as_ref(),
+            (before.cost, before.terms),
+        );
         self.cost("plan.after", plan.after.as_ref(), (after.cost, after.terms));
         after.cost
     }
 
     fn cost(&mut self, path: &str, claimed: Option<&pb::Cost>, actual: (Cost, Terms)) {
         let claimed = claimed.copied().unwrap_or_default();
-        let fields = fields(&claimed).into_iter().zip(fields(&answer::cost(&actual)));
+        let fields = fields(&claimed)
+            .into_iter()
+            .zip(fields(&answer::cost(&actual)));
         for ((name, says), (_, is)) in fields.filter(|(one, other)| one != other) {
             self.add(format!("{path}.{name}: {says}: is {is}"));
         }
@@ -151,7 +163,12 @@ impl Recheck<'_> {
     fn spread(&mut self, plan: &pb::Plan, placed: &[Assignment]) {
         let mut changed: Vec<pb::SpreadRow> = Vec::new();
         for ((stream, broker), counts) in counts(self.problem, placed) {
-            let [leaders_before, leaders_after, replicas_before, replicas_after] = counts;
+            let [
+                leaders_before,
+                leaders_after,
+                replicas_before,
+                replicas_after,
+            ] = counts;
             if (leaders_before, replicas_before) != (leaders_after, replicas_after) {
                 changed.push(pb::SpreadRow {
                     stream: self.problem.stream(stream).id.clone(),
@@ -187,12 +204,16 @@ impl Recheck<'_> {
             }
             let Some(least) = claim.bound else { continue };
             if least > cost[rank] {
-                self.add(format!("{path}.bound: {least}: is above the value of {name}"));
+                self.add(format!(
+                    "{path}.bound: {least}: is above the value of {name}"
+                ));
             }
             if let Some(proven) = &proven
                 && proven[rank as usize].is_none_or(|shown| shown < least)
             {
-                self.add(format!("{path}.bound: {least}: the certificate does not prove it"));
+                self.add(format!(
+                    "{path}.bound: {least}: the certificate does not prove it"
+                ));
             }
         }
         let is_met = |claim: &pb::RankBound| claim.bound == Some(claim.value);
@@ -291,7 +312,10 @@ fn certificate(
     message: &pb::Certificate,
 ) -> Result<Certificate, String> {
     if message.ranks.len() > RANKS {
-        return Err(format!("ranks: {}: more than there are", message.ranks.len()));
+        return Err(format!(
+            "ranks: {}: more than there are",
+            message.ranks.len()
+        ));
     }
     let numbered = message.ranks.iter().enumerate();
     let ranks = numbered.map(|(at, prices)| {
