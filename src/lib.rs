@@ -10,3 +10,7 @@ pub mod pb {
     /// Descriptors of all messages, for reflection and the JSON mapping.
     pub const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/descriptors.bin"));
 }
+
+pub mod planning;
+pub mod server;
+pub mod wire;

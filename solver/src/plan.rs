@@ -31,6 +31,8 @@ mod order;
 mod room;
 mod shortfall;
 
+pub use fingerprint::fingerprint;
+
 use crate::cost::{self, Cost, Terms};
 use crate::snapshot::{Assignment, BrokerId, Problem, Role, ShardId, StreamId};
 
@@ -55,7 +57,7 @@ pub fn make(problem: &Problem, mut placement: Vec<Assignment>) -> Plan {
         after: cost::evaluate(problem, &placement),
         spread,
         shortfalls: shortfall::shortfalls(problem, &placement),
-        fingerprint: fingerprint::fingerprint(problem, &placement),
+        fingerprint: fingerprint(problem, &placement),
         placement,
     }
 }

@@ -17,7 +17,7 @@ const VERSION: &str = "shardflow-1";
 const CHUNK: usize = 1 << 16;
 
 /// The fingerprint: 32 lowercase hexadecimal digits. O(size of the problem).
-pub(super) fn fingerprint(problem: &Problem, placement: &[Assignment]) -> String {
+pub fn fingerprint(problem: &Problem, placement: &[Assignment]) -> String {
     let mut out = Canonical {
         hasher: Xxh3::new(),
         bytes: Vec::with_capacity(2 * CHUNK),

@@ -1,0 +1,158 @@
+//! What may stop a solve from outside: the call's deadline, its cancellation, the request's time budget.
+
+use std::time::{Duration, Instant};
+
+use shardflow_solver::budget::Stop;
+use tokio_util::sync::CancellationToken;
+
+/// What is set aside of the time to a deadline, whatever the size of the snapshot.
+const RESERVE: Duration = Duration::from_millis(10);
+/// And per shard, for the plan, its verification and its encoding.
+const RESERVE_PER_SHARD: Duration = Duration::from_nanos(2_000);
+
+/// The time before a deadline at which solving stops, so that the answer is there in time.
+///
+/// It grows with the number of shards; on a slow or busy machine, which shows in the time that reading and building
+/// took (`prepared`), it is at least that time again. It is never more than half of the time that `remaining` is.
+fn reserve(remaining: Duration, shards: usize, prepared: Duration) -> Duration {
+    let shards = u32::try_from(shards).unwrap_or(u32::MAX);
+    let by_size = RESERVE_PER_SHARD.saturating_mul(shards);
+    let wanted = RESERVE.saturating_add(by_size.max(prepared));
+    wanted.min(remaining / 2)
+}
+
+/// What may stop a call from outside.
+#[derive(Clone, Debug, Default)]
+pub struct Control {
+    deadline: Option<Instant>,
+    cancelled: CancellationToken,
+}
+
+impl Control {
+    /// Nothing stops it but the token, once it is cancelled.
+    pub fn new(cancelled: CancellationToken) -> Self {
+        Control {
+            deadline: None,
+            cancelled,
+        }
+    }
+
+    /// The answer must be there by then.
+    #[must_use]
+    pub fn with_deadline(self, deadline: Option<Instant>) -> Self {
+        Control { deadline, ..self }
+    }
+
+    /// When the answer must be there.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.deadline
+    }
+
+    /// The same, with half of the time that is left.
+    pub(super) fn first_half(&self) -> Self {
+        let now = Instant::now();
+        let half = |deadline: Instant| now + deadline.saturating_duration_since(now) / 2;
+        Control {
+            deadline: self.deadline.map(half),
+            cancelled: self.cancelled.clone(),
+        }
+    }
+
+    /// The interrupt of a solve, whose call started at `started` and has its problem ready now: of the budget and the deadline, what ends first is the
+    /// reason given; a cancellation goes before both.
+    pub(super) fn interrupt(
+        &self,
+        started: Instant,
+        time_budget: Option<Duration>,
+        shards: usize,
+    ) -> impl Fn() -> Option<Stop> + use<> {
+        let budget_ends = time_budget.and_then(|budget| started.checked_add(budget));
+        let budget_ends = budget_ends.map(|at| (at, Stop::TimeBudget));
+        let deadline_ends = self.deadline.map(|deadline| {
+            let remaining = deadline.saturating_duration_since(started);
+            let reserve = reserve(remaining, shards, started.elapsed());
+            let at = deadline.checked_sub(reserve).unwrap_or(deadline);
+            (at, Stop::Deadline)
+        });
+        let first = budget_ends
+            .into_iter()
+            .chain(deadline_ends)
+            .min_by_key(|(at, _)| *at);
+        let cancelled = self.cancelled.clone();
+        move || {
+            if cancelled.is_cancelled() {
+                return Some(Stop::Cancelled);
+            }
+            first
+                .filter(|(at, _)| Instant::now() >= *at)
+                .map(|(_, reason)| reason)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn nothing_stops_an_unlimited_call() {
+        let interrupt = Control::default().interrupt(Instant::now(), None, 1_000_000);
+        assert_eq!(interrupt(), None);
+    }
+
+    #[test]
+    fn a_spent_budget_and_a_near_deadline_stop_for_their_own_reason() {
+        let now = Instant::now();
+        let Some(past) = now.checked_sub(SECOND) else {
+            return;
+        };
+        let spent = Control::default().interrupt(past, Some(SECOND), 1);
+        assert_eq!(spent(), Some(Stop::TimeBudget));
+        let near = Control::default().with_deadline(Some(now));
+        assert_eq!(near.interrupt(past, None, 1)(), Some(Stop::Deadline));
+        let far = Control::default().with_deadline(Some(now + 3600 * SECOND));
+        assert_eq!(far.interrupt(now, Some(3600 * SECOND), 1)(), None);
+    }
+
+    #[test]
+    fn what_ends_first_is_the_reason() {
+        let now = Instant::now();
+        let Some(past) = now.checked_sub(10 * SECOND) else {
+            return;
+        };
+        let both = Control::default().with_deadline(Some(past + 2 * SECOND));
+        let late = both.interrupt(past, Some(5 * SECOND), 1);
+        assert_eq!(late(), Some(Stop::Deadline));
+        let early = both.interrupt(past, Some(SECOND), 1);
+        assert_eq!(early(), Some(Stop::TimeBudget));
+    }
+
+    #[test]
+    fn a_cancellation_goes_before_all() {
+        let token = CancellationToken::new();
+        let control = Control::new(token.clone()).with_deadline(Some(Instant::now()));
+        let interrupt = control.interrupt(Instant::now(), None, 1);
+        assert_eq!(interrupt(), Some(Stop::Deadline));
+        token.cancel();
+        assert_eq!(interrupt(), Some(Stop::Cancelled));
+    }
+
+    #[test]
+    fn the_reserve_grows_with_the_shards_and_the_load_up_to_half() {
+        let ms = Duration::from_millis;
+        assert_eq!(reserve(SECOND, 0, Duration::ZERO), ms(10));
+        assert_eq!(reserve(SECOND, 20_000, ms(40)), ms(50));
+        assert_eq!(reserve(SECOND, 20_000, ms(41)), ms(51));
+        assert_eq!(reserve(SECOND, 100_000_000, ms(1)), SECOND / 2);
+    }
+    #[test]
+    fn the_first_of_two_gets_half_of_the_time() {
+        let before = Instant::now();
+        let half = Control::default().with_deadline(Some(before + 100 * SECOND));
+        let half = half.first_half().deadline();
+        assert!(half > Some(before + 49 * SECOND) && half < Some(before + 52 * SECOND));
+        assert_eq!(Control::default().first_half().deadline(), None);
+    }
+}

@@ -1,0 +1,251 @@
+//! The one place that words errors as gRPC statuses.
+//!
+//! Findings travel as `google.rpc.BadRequest`, in a trailer. Many clients read at most 8 KiB of header lists, and
+//! the trailer is base64 and not alone: so the violations of one status take [`VIOLATION_BYTES`] encoded at most
+//! and its message [`MESSAGE_BYTES`], each text at most [`TEXT_BYTES`]. The message says how many there are in all;
+//! Validate lists all of them, in its body.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use shardflow_solver::validate::Finding;
+use tonic::{Code, Status};
+use tonic_types::{ErrorDetails, FieldViolation, StatusExt};
+
+use super::pool::Failure;
+use crate::planning::Refusal;
+
+/// Most bytes of encoded violations; a third more in base64.
+const VIOLATION_BYTES: usize = 4096;
+/// Most bytes of a message that lists findings. It is sent twice: in plain and among the details.
+const MESSAGE_BYTES: usize = 640;
+/// Most bytes of a path, value or rule that a caller wrote.
+const TEXT_BYTES: usize = 200;
+/// Bytes that a violation's two lengths and tags, and its own, take.
+const VIOLATION_FRAME_BYTES: usize = 12;
+
+/// A refusal as `INVALID_ARGUMENT` or `UNIMPLEMENTED`.
+pub(super) fn refused(refusal: &Refusal) -> Status {
+    let findings = refusal.findings();
+    let violations = violations(findings);
+    let (code, message) = match refusal {
+        Refusal::Invalid(_) => (Code::InvalidArgument, invalid(findings, violations.len())),
+        Refusal::Unsupported(_) => (Code::Unimplemented, unsupported(findings)),
+    };
+    Status::with_error_details(code, message, ErrorDetails::with_bad_request(violations))
+}
+
+/// A job without a result.
+pub(super) fn failed(failure: &Failure) -> Status {
+    match failure {
+        Failure::Full { .. } => Status::resource_exhausted(failure.to_string()),
+        Failure::Stopping => Status::unavailable(failure.to_string()),
+        Failure::Panicked(words) => {
+            let id = incident();
+            tracing::error!(%id, panic = %words, "a solve panicked");
+            Status::internal(format!("a fault in this server; its log has it under {id}"))
+        }
+    }
+}
+
+/// A name for a fault: unique in this process, and told apart from those of others by the time.
+fn incident() -> String {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    format!("{:x}-{count}", since.map_or(0, |time| time.as_millis()))
+}
+
+/// As many violations, in order, as fit.
+fn violations(findings: &[Finding]) -> Vec<FieldViolation> {
+    let mut left = VIOLATION_BYTES;
+    let mut fitting = Vec::new();
+    for finding in findings {
+        let field = clipped(&finding.path);
+        let description = described(finding);
+        let size = field.len() + description.len() + VIOLATION_FRAME_BYTES;
+        match left.checked_sub(size) {
+            Some(rest) => left = rest,
+            None => break,
+        }
+        fitting.push(FieldViolation::new(field, description));
+    }
+    fitting
+}
+
+fn described(finding: &Finding) -> String {
+    if finding.value.is_empty() {
+        clipped(&finding.rule)
+    } else {
+        format!("{}: {}", clipped(&finding.value), clipped(&finding.rule))
+    }
+}
+
+/// The text, or its beginning where it is long.
+fn clipped(text: &str) -> String {
+    if text.len() <= TEXT_BYTES {
+        return text.to_owned();
+    }
+    let mut end = TEXT_BYTES;
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    format!("{}…", &text[..end])
+}
+
+fn invalid(findings: &[Finding], told: usize) -> String {
+    let mut message = match findings.len() {
+        1 => "1 finding".to_owned(),
+        count if told == count => format!("{count} findings"),
+        count => format!("{count} findings, {told} of them here and all of them from Validate"),
+    };
+    if let Some(first) = findings.first() {
+        let more = if findings.len() > 1 { "; first " } else { ": " };
+        let path = clipped(&first.path);
+        message.push_str(&format!("{more}{path}: {}", described(first)));
+    }
+    message
+}
+
+/// Each feature by its path, those of one list once with their number, as far as they fit.
+fn unsupported(findings: &[Finding]) -> String {
+    let mut features: Vec<(String, String, usize)> = Vec::new();
+    for finding in findings {
+        let feature = without_positions(&finding.path);
+        match features.iter_mut().find(|(known, ..)| *known == feature) {
+            Some((.., count)) => *count += 1,
+            None => features.push((feature, clipped(&finding.path), 1)),
+        }
+    }
+    let mut message = "this version does not have".to_owned();
+    for (at, (_, path, count)) in features.iter().enumerate() {
+        let others = match count {
+            1 => String::new(),
+            _ => format!(" and {} alike", count - 1),
+        };
+        let next = format!("{} {path}{others}", if at == 0 { "" } else { "," });
+        if message.len() + next.len() > MESSAGE_BYTES {
+            message.push_str(", and more");
+            break;
+        }
+        message.push_str(&next);
+    }
+    message
+}
+
+/// `snapshot.brokers[3].disk_bytes` as `snapshot.brokers[].disk_bytes`.
+fn without_positions(path: &str) -> String {
+    path.chars().filter(|c| !c.is_ascii_digit()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn finding(path: String, value: &str) -> Finding {
+        Finding {
+            path,
+            value: value.to_owned(),
+            rule: "must be known".to_owned(),
+        }
+    }
+
+    #[test]
+    fn every_finding_is_a_violation_where_they_fit() {
+        let findings = vec![
+            finding("snapshot.brokers[0].state".into(), "9"),
+            finding("snapshot".into(), ""),
+        ];
+        let status = refused(&Refusal::Invalid(findings));
+        assert_eq!(status.code(), Code::InvalidArgument);
+        assert_eq!(
+            status.message(),
+            "2 findings; first snapshot.brokers[0].state: 9: must be known"
+        );
+        let request = status.get_details_bad_request().unwrap();
+        let told: Vec<(&str, &str)> = request
+            .field_violations
+            .iter()
+            .map(|v| (v.field.as_str(), v.description.as_str()))
+            .collect();
+        assert_eq!(
+            told,
+            [
+                ("snapshot.brokers[0].state", "9: must be known"),
+                ("snapshot", "must be known")
+            ]
+        );
+    }
+
+    #[test]
+    fn a_status_of_any_number_of_long_findings_stays_below_eight_kibibytes() {
+        let long = "é".repeat(5000);
+        for findings in [
+            (0..5000)
+                .map(|i| finding(format!("a[{i}].b"), "9"))
+                .collect(),
+            (0..50)
+                .map(|i| finding(format!("{long}{i}"), &long))
+                .collect(),
+            (0..50)
+                .map(|i| finding(format!("{}{long}", "x".repeat(i)), &long))
+                .collect(),
+        ] {
+            let findings: Vec<Finding> = findings;
+            let count = findings.len();
+            for refusal in [
+                Refusal::Invalid(findings.clone()),
+                Refusal::Unsupported(findings.clone()),
+            ] {
+                let status = refused(&refusal);
+                let in_base64 = status.details().len().div_ceil(3) * 4;
+                let percent_encoded = status.message().len() * 3;
+                assert!(in_base64 + percent_encoded < 8 << 10);
+                assert!(
+                    !status
+                        .get_details_bad_request()
+                        .unwrap()
+                        .field_violations
+                        .is_empty()
+                );
+                let says_count = status.message().starts_with(&format!("{count} findings, "));
+                assert!(says_count || status.code() == Code::Unimplemented);
+            }
+        }
+    }
+
+    #[test]
+    fn the_frame_of_a_violation_is_counted_in_full() {
+        let violation = FieldViolation::new("f".repeat(200), "d".repeat(400));
+        let details = ErrorDetails::with_bad_request(vec![violation]);
+        let one = Status::with_error_details(Code::InvalidArgument, "", details);
+        let none = ErrorDetails::with_bad_request(Vec::new());
+        let none = Status::with_error_details(Code::InvalidArgument, "", none);
+        let frame = one.details().len() - none.details().len() - 600;
+        assert!(frame <= VIOLATION_FRAME_BYTES + 4, "{frame}");
+    }
+
+    #[test]
+    fn features_are_named_once_with_their_number() {
+        let findings = vec![
+            finding("snapshot.brokers[0].disk_bytes".into(), "1"),
+            finding("snapshot.brokers[17].disk_bytes".into(), "1"),
+            finding("policy.max_moves".into(), "3"),
+        ];
+        let status = refused(&Refusal::Unsupported(findings));
+        assert_eq!(status.code(), Code::Unimplemented);
+        assert_eq!(
+            status.message(),
+            "this version does not have snapshot.brokers[0].disk_bytes and 1 alike, policy.max_moves"
+        );
+    }
+
+    #[test]
+    fn a_panic_is_told_by_an_id_only() {
+        let status = failed(&Failure::Panicked("secret".into()));
+        assert_eq!(status.code(), Code::Internal);
+        assert!(!status.message().contains("secret"));
+        let other = failed(&Failure::Panicked("secret".into()));
+        assert_ne!(status.message(), other.message());
+    }
+}

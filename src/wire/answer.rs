@@ -1,0 +1,326 @@
+//! Answers: from the solver's plans and reports to messages.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use shardflow_solver::budget::Stop;
+use shardflow_solver::certificate::{Certificate, RankPrices};
+use shardflow_solver::cost::{Cost, Rank, Terms};
+use shardflow_solver::plan::{Move, MoveKind, MoveReason, Plan, Shortfall, ShortfallReason};
+use shardflow_solver::snapshot::{Assignment, BrokerId, Problem, Role, ShardId, StreamId, ZoneId};
+use shardflow_solver::strategy::{Answer, Engine, Fallback, Outcome, RankBound, Report};
+
+use super::request::Listing;
+use crate::pb;
+
+/// The response that tells `answer`; `elapsed` is the time the caller measured.
+pub(crate) fn response(
+    problem: &Problem,
+    answer: &Answer,
+    listing: Listing,
+    include_certificate: bool,
+    elapsed: Duration,
+) -> pb::OptimizeResponse {
+    let mut report = report(problem, &answer.report, include_certificate);
+    report.elapsed = prost_types::Duration::try_from(elapsed).ok();
+    report.explanations = explanations(problem, &answer.plan.shortfalls);
+    pb::OptimizeResponse {
+        plan: Some(plan(problem, &answer.plan, listing)),
+        report: Some(report),
+    }
+}
+
+fn plan(problem: &Problem, plan: &Plan, listing: Listing) -> pb::Plan {
+    let spread = plan.spread.iter().map(|row| pb::SpreadRow {
+        stream: problem.stream(row.stream).id.clone(),
+        broker: problem.broker(row.broker).id.clone(),
+        leaders_before: row.leaders.0,
+        leaders_after: row.leaders.1,
+        replicas_before: row.replicas.0,
+        replicas_after: row.replicas.1,
+    });
+    pb::Plan {
+        assignments: assignments(problem, plan, listing),
+        moves: plan.moves.iter().map(|m| one_move(problem, m)).collect(),
+        before: Some(cost(&plan.before)),
+        after: Some(cost(&plan.after)),
+        spread: spread.collect(),
+        fingerprint: plan.fingerprint.clone(),
+        generation: problem.generation.clone(),
+    }
+}
+
+fn assignments(problem: &Problem, plan: &Plan, listing: Listing) -> Vec<pb::Assignment> {
+    if listing == Listing::None {
+        return Vec::new();
+    }
+    let mut short = plan.shortfalls.iter().peekable();
+    let mut listed = Vec::new();
+    for (id, placed) in problem.shard_ids().zip(&plan.placement) {
+        let shortfall = short.next_if(|s| s.shard == id);
+        let is_changed = *placed != problem.shard(id).present;
+        if listing == Listing::All || is_changed || shortfall.is_some() {
+            listed.push(assignment(problem, id, placed, shortfall));
+        }
+    }
+    listed
+}
+
+fn assignment(
+    problem: &Problem,
+    id: ShardId,
+    placed: &Assignment,
+    shortfall: Option<&Shortfall>,
+) -> pb::Assignment {
+    let reason = shortfall.map_or(pb::UnplacedReason::None, |s| unplaced(s.reason));
+    pb::Assignment {
+        shard: problem.shard(id).id.clone(),
+        leader: broker_name(problem, placed.leader),
+        followers: broker_names(problem, &placed.followers),
+        unplaced_reason: reason.into(),
+        unplaced_detail: shortfall.map(|s| s.detail.clone()).unwrap_or_default(),
+    }
+}
+
+fn broker_name(problem: &Problem, id: Option<BrokerId>) -> String {
+    id.map(|id| problem.broker(id).id.clone())
+        .unwrap_or_default()
+}
+
+fn broker_names(problem: &Problem, ids: &[BrokerId]) -> Vec<String> {
+    let names = ids.iter().map(|&id| problem.broker(id).id.clone());
+    names.collect()
+}
+
+fn unplaced(reason: ShortfallReason) -> pb::UnplacedReason {
+    match reason {
+        ShortfallReason::BrokerCap => pb::UnplacedReason::BrokerCap,
+        ShortfallReason::ZoneLimit => pb::UnplacedReason::ZoneLimit,
+        ShortfallReason::ZoneRule => pb::UnplacedReason::ZoneRule,
+        ShortfallReason::NoBroker => pb::UnplacedReason::NoBroker,
+    }
+}
+
+fn role(role: Role) -> pb::Role {
+    match role {
+        Role::Leader => pb::Role::Leader,
+        Role::Follower => pb::Role::Follower,
+    }
+}
+
+fn one_move(problem: &Problem, step: &Move) -> pb::Move {
+    let kind = match step.kind {
+        MoveKind::Add => pb::MoveKind::Add,
+        MoveKind::Copy => pb::MoveKind::Copy,
+        MoveKind::Promotion => pb::MoveKind::Promotion,
+        MoveKind::Remove => pb::MoveKind::Remove,
+    };
+    let reason = match step.reason {
+        MoveReason::Failover => pb::MoveReason::Failover,
+        MoveReason::New => pb::MoveReason::New,
+        MoveReason::Drain => pb::MoveReason::Drain,
+        MoveReason::Rule => pb::MoveReason::Rule,
+        MoveReason::Spread => pb::MoveReason::Spread,
+        MoveReason::Cost => pb::MoveReason::Cost,
+    };
+    pb::Move {
+        step: step.step,
+        shard: problem.shard(step.shard).id.clone(),
+        role: role(step.role).into(),
+        from: broker_name(problem, step.from),
+        to: broker_name(problem, step.to),
+        kind: kind.into(),
+        reason: reason.into(),
+        detour: false,
+        blocked: String::new(),
+        bytes: step.bytes,
+    }
+}
+
+/// A cost and its terms as the message.
+pub(crate) fn cost((cost, terms): &(Cost, Terms)) -> pb::Cost {
+    pb::Cost {
+        unplaced_leaders: cost[Rank::UnplacedLeaders],
+        unplaced_followers: cost[Rank::UnplacedFollowers],
+        breaches: cost[Rank::Breaches],
+        disk_excess: cost[Rank::DiskExcess],
+        rate_excess: cost[Rank::RateExcess],
+        zones_lost: cost[Rank::ZonesLost],
+        zone_minimum_shortfall: cost[Rank::ZoneMinimumShortfall],
+        stream_leader_spread: cost[Rank::StreamLeaderSpread],
+        cluster_leader_spread: cost[Rank::ClusterLeaderSpread],
+        stream_replica_spread: cost[Rank::StreamReplicaSpread],
+        cluster_replica_spread: cost[Rank::ClusterReplicaSpread],
+        balance_excess: cost[Rank::BalanceExcess],
+        weighted: cost[Rank::Weighted],
+        copies: cost[Rank::Copies],
+        leader_changes: cost[Rank::LeaderChanges],
+        traffic: terms.traffic,
+        overlap: terms.overlap,
+        promotion: terms.promotion,
+        same_rack: terms.same_rack,
+        same_rack_as_leader: terms.same_rack_as_leader,
+    }
+}
+
+fn report(problem: &Problem, report: &Report, include_certificate: bool) -> pb::SolveReport {
+    let engine = match report.engine {
+        Engine::NetworkSimplex => pb::Engine::NetworkSimplex,
+        Engine::GreedyTiers => pb::Engine::GreedyTiers,
+        Engine::Current => pb::Engine::Current,
+        Engine::External => pb::Engine::External,
+    };
+    let outcome = match report.outcome {
+        Outcome::Optimal => pb::Outcome::Optimal,
+        Outcome::Feasible => pb::Outcome::Feasible,
+    };
+    let fallback = match report.fallback {
+        None => pb::FallbackReason::None,
+        Some(Fallback::Budget(Stop::WorkLimit)) => pb::FallbackReason::WorkLimit,
+        Some(Fallback::Budget(Stop::TimeBudget)) => pb::FallbackReason::TimeBudget,
+        Some(Fallback::Budget(Stop::Deadline)) => pb::FallbackReason::Deadline,
+        Some(Fallback::Budget(Stop::Cancelled)) => pb::FallbackReason::Cancelled,
+        Some(Fallback::Verifier) => pb::FallbackReason::Verifier,
+    };
+    let proof = report.certificate.as_ref();
+    pb::SolveReport {
+        engine: engine.into(),
+        outcome: outcome.into(),
+        fallback: fallback.into(),
+        ranks: report.ranks.iter().map(rank_bound).collect(),
+        gap: report.gap,
+        work: report.work,
+        reproducible: report.is_reproducible,
+        elapsed: None,
+        explanations: Vec::new(),
+        certificate: proof
+            .filter(|_| include_certificate)
+            .map(|proof| certificate(problem, proof)),
+        prices: proof
+            .map(|proof| prices(problem, proof))
+            .unwrap_or_default(),
+        warnings: report.warnings.clone(),
+    }
+}
+
+fn rank_bound(rank: &RankBound) -> pb::RankBound {
+    let proof = match rank.bound {
+        Some(_) => pb::Proof::Certificate,
+        None => pb::Proof::None,
+    };
+    pb::RankBound {
+        rank: rank.rank.name().to_owned(),
+        value: rank.value,
+        bound: rank.bound,
+        proof: proof.into(),
+    }
+}
+
+fn prices(problem: &Problem, proof: &Certificate) -> Vec<pb::Price> {
+    let ranks = proof.ranks.iter();
+    ranks.flat_map(|rank| rank_prices(problem, rank)).collect()
+}
+
+/// Prices of brokers and zones that are not 0.
+fn rank_prices(problem: &Problem, rank: &RankPrices) -> Vec<pb::Price> {
+    let price = |broker: String, zone: String, value: i64| pb::Price {
+        rank: rank.rank.name().to_owned(),
+        role: pb::Role::Leader.into(),
+        broker,
+        zone,
+        value,
+    };
+    let nonzero = |values: &[i64]| -> Vec<(usize, i64)> {
+        let numbered = values.iter().copied().enumerate();
+        numbered.filter(|&(_, value)| value != 0).collect()
+    };
+    let of_brokers = nonzero(&rank.brokers).into_iter().map(|(at, value)| {
+        let id = problem.broker(BrokerId::at(at)).id.clone();
+        price(id, String::new(), value)
+    });
+    let of_zones = nonzero(&rank.zones).into_iter().map(|(at, value)| {
+        let name = problem.zones[ZoneId::at(at).index()].name.clone();
+        price(String::new(), name, value)
+    });
+    of_brokers.chain(of_zones).collect()
+}
+
+fn certificate(problem: &Problem, proof: &Certificate) -> pb::Certificate {
+    let brokers = problem.brokers.len().max(1);
+    let ranks = proof.ranks.iter().map(|rank| {
+        let slots = rank.slots.iter().enumerate();
+        let streams = slots
+            .filter(|(_, value)| **value != 0)
+            .map(|(at, &value)| pb::StreamPrice {
+                stream: problem.stream(StreamId::at(at / brokers)).id.clone(),
+                broker: problem.broker(BrokerId::at(at % brokers)).id.clone(),
+                value,
+            });
+        pb::RankPrices {
+            rank: rank.rank.name().to_owned(),
+            streams: streams.collect(),
+            prices: rank_prices(problem, rank),
+        }
+    });
+    pb::Certificate {
+        ranks: ranks.collect(),
+    }
+}
+
+/// One explanation per reason, with the shards it holds back.
+fn explanations(problem: &Problem, shortfalls: &[Shortfall]) -> Vec<pb::Explanation> {
+    let mut by_reason: BTreeMap<ShortfallReason, Vec<&Shortfall>> = BTreeMap::new();
+    for shortfall in shortfalls {
+        by_reason
+            .entry(shortfall.reason)
+            .or_default()
+            .push(shortfall);
+    }
+    let explained = by_reason.into_iter().map(|(reason, of_reason)| {
+        let shards = of_reason.iter().map(|s| problem.shard(s.shard).id.clone());
+        pb::Explanation {
+            reason: unplaced(reason).into(),
+            text: in_words(&of_reason),
+            shards: shards.collect(),
+        }
+    });
+    explained.collect()
+}
+
+/// What the shortfalls say, each sentence once, at most three of them.
+fn in_words(of_reason: &[&Shortfall]) -> String {
+    let mut sentences: Vec<&str> = Vec::new();
+    let mut others = 0_usize;
+    for shortfall in of_reason {
+        let is_said = sentences.contains(&shortfall.detail.as_str());
+        match (is_said, sentences.len() < 3) {
+            (true, _) => {}
+            (false, true) => sentences.push(&shortfall.detail),
+            (false, false) => others += 1,
+        }
+    }
+    let mut text = sentences.join("; ");
+    if others > 0 {
+        text.push_str(&format!("; and {others} more shards alike"));
+    }
+    text
+}
+
+/// Shards that two placements of one problem put differently.
+pub(crate) fn differences(
+    problem: &Problem,
+    baseline: &[Assignment],
+    candidate: &[Assignment],
+) -> Vec<pb::Difference> {
+    let pairs = problem.shard_ids().zip(baseline.iter().zip(candidate));
+    pairs
+        .filter(|(_, (one, other))| one != other)
+        .map(|(id, (one, other))| pb::Difference {
+            shard: problem.shard(id).id.clone(),
+            baseline_leader: broker_name(problem, one.leader),
+            candidate_leader: broker_name(problem, other.leader),
+            baseline_followers: broker_names(problem, &one.followers),
+            candidate_followers: broker_names(problem, &other.followers),
+        })
+        .collect()
+}

@@ -1,0 +1,535 @@
+//! What the service answers, over gRPC on loopback.
+
+mod common;
+
+use common::{config, lopsided, optimize, shard, small, start, stream};
+use prost::Message;
+use shardflow::pb;
+use shardflow::pb::variant::Source;
+use tonic::{Code, Status};
+use tonic_types::StatusExt;
+
+async fn answer(request: pb::OptimizeRequest) -> Result<pb::OptimizeResponse, Status> {
+    let server = start(config()).await;
+    let answered = server.client().await.optimize(request).await?;
+    Ok(answered.into_inner())
+}
+
+/// The paths of a status's violations.
+fn paths(status: &Status) -> Vec<String> {
+    let request = status.get_details_bad_request().expect("a BadRequest");
+    let violations = request.field_violations.into_iter();
+    violations.map(|violation| violation.field).collect()
+}
+
+#[tokio::test]
+async fn a_crowded_broker_is_levelled() {
+    let answered = answer(optimize(small())).await.unwrap();
+    let plan = answered.plan.unwrap();
+    let led_by = |id: &str| plan.assignments.iter().filter(|a| a.leader == id).count();
+    assert_eq!((led_by("a"), led_by("b")), (2, 2));
+    assert_eq!(plan.generation, "17");
+    assert_eq!(plan.moves.len(), 2);
+    assert_eq!(plan.after.unwrap().copies, 2);
+    assert!(!plan.fingerprint.is_empty());
+    let report = answered.report.unwrap();
+    assert_eq!(report.engine(), pb::Engine::NetworkSimplex);
+    assert_eq!(report.outcome(), pb::Outcome::Optimal);
+    assert_eq!(report.fallback(), pb::FallbackReason::None);
+    assert!(report.reproducible && report.elapsed.is_some());
+    assert_eq!(report.ranks.len(), 15);
+    assert!(report.ranks.iter().all(|r| r.bound == Some(r.value)));
+    assert!(
+        report
+            .ranks
+            .iter()
+            .all(|r| r.proof() == pb::Proof::Certificate)
+    );
+    assert!(report.certificate.is_none());
+}
+
+#[tokio::test]
+async fn assignments_and_certificate_as_asked_for() {
+    let with = |assignments: pb::Assignments, include_certificate| {
+        let mut request = optimize(small());
+        request.options = Some(pb::Options {
+            assignments: assignments.into(),
+            include_certificate,
+            ..Default::default()
+        });
+        request
+    };
+    let changed = answer(with(pb::Assignments::Changed, true)).await.unwrap();
+    let assignments = changed.plan.unwrap().assignments;
+    assert_eq!(assignments.len(), 2);
+    assert!(assignments.iter().all(|a| a.leader == "b"));
+    assert!(changed.report.unwrap().certificate.is_some());
+    let none = answer(with(pb::Assignments::None, false)).await.unwrap();
+    assert!(none.plan.unwrap().assignments.is_empty());
+    assert!(none.report.unwrap().certificate.is_none());
+}
+
+#[tokio::test]
+async fn what_cannot_be_placed_is_explained() {
+    let mut snapshot = small();
+    for broker in &mut snapshot.brokers {
+        broker.max_leaders = Some(3);
+    }
+    let new = (4..8).map(|i| shard(&format!("s-{i}"), "s", ""));
+    snapshot.shards.extend(new);
+    let answered = answer(optimize(snapshot)).await.unwrap();
+    let plan = answered.plan.unwrap();
+    let short: Vec<_> = plan
+        .assignments
+        .iter()
+        .filter(|a| a.leader.is_empty())
+        .collect();
+    let count = plan.after.unwrap().unplaced_leaders;
+    assert_eq!(short.len() as i64, count);
+    assert!(count > 0);
+    for assignment in &short {
+        assert_eq!(assignment.unplaced_reason(), pb::UnplacedReason::BrokerCap);
+        assert!(!assignment.unplaced_detail.is_empty());
+    }
+    let explanations = answered.report.unwrap().explanations;
+    assert_eq!(explanations.len(), 1);
+    assert_eq!(explanations[0].shards.len(), short.len());
+    assert_eq!(explanations[0].reason(), pb::UnplacedReason::BrokerCap);
+}
+
+/// A request with something wrong in every part, by the wire's rules and by the solver's.
+fn wrong() -> (pb::OptimizeRequest, Vec<&'static str>) {
+    let mut snapshot = small();
+    snapshot.brokers[1].state = 7;
+    snapshot.shards[2].leader = "nobody".into();
+    snapshot.shards[3].size_bytes = -1;
+    snapshot.in_flight = vec![pb::InFlight {
+        shard: "s-0".into(),
+        role: 9,
+        from: "a".into(),
+        to: "b".into(),
+    }];
+    let request = pb::OptimizeRequest {
+        snapshot: Some(snapshot),
+        policy: Some(pb::Policy {
+            roles: 5,
+            stream_leaders: Some(pb::Spread { mode: 4, slack: 0 }),
+            thetas: Some(pb::Thetas {
+                shard: Some(f64::NAN),
+                index: Some(-1.0),
+                disk: Some(0.0),
+            }),
+            max_replicas_per_zone: Some(0),
+            ..Default::default()
+        }),
+        options: Some(pb::Options {
+            planner: 17,
+            time_budget: Some(prost_types::Duration {
+                seconds: -1,
+                nanos: 0,
+            }),
+            assignments: 8,
+            price_hint: vec![
+                pb::Price {
+                    rank: "fame".into(),
+                    role: 3,
+                    broker: "nobody".into(),
+                    ..Default::default()
+                },
+                pb::Price {
+                    rank: "weighted".into(),
+                    zone: "z".into(),
+                    ..Default::default()
+                },
+            ],
+            ..Default::default()
+        }),
+        ..Default::default()
+    };
+    let expected = vec![
+        "snapshot.brokers[1].state",
+        "snapshot.in_flight[0].role",
+        "policy.roles",
+        "policy.stream_leaders.mode",
+        "options.planner",
+        "options.assignments",
+        "options.price_hint[0].rank",
+        "options.price_hint[0].role",
+        "options.price_hint[0].broker",
+        "options.price_hint[1].zone",
+        "options.time_budget",
+        "snapshot.shards[2].leader",
+        "snapshot.shards[3].size_bytes",
+        "policy.thetas.shard",
+        "policy.thetas.index",
+        "policy.max_replicas_per_zone",
+    ];
+    (request, expected)
+}
+
+fn sorted<T: Ord>(items: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut items: Vec<T> = items.into_iter().collect();
+    items.sort();
+    items
+}
+
+#[tokio::test]
+async fn every_finding_comes_in_one_bad_request() {
+    let (request, expected) = wrong();
+    let status = answer(request).await.unwrap_err();
+    assert_eq!(status.code(), Code::InvalidArgument);
+    assert_eq!(sorted(paths(&status)), sorted(expected));
+    let violations = status.get_details_bad_request().unwrap().field_violations;
+    let state = violations
+        .iter()
+        .find(|v| v.field == "snapshot.brokers[1].state");
+    assert_eq!(
+        state.unwrap().description,
+        "7: must be a number of BrokerState"
+    );
+}
+
+#[tokio::test]
+async fn validate_lists_every_finding_and_all_that_is_not_built() {
+    let (mut request, expected) = wrong();
+    let policy = request.policy.as_mut().unwrap();
+    policy.max_moves = Some(3);
+    request.options.as_mut().unwrap().planner = pb::Planner::Mip.into();
+    let expected = expected
+        .into_iter()
+        .filter(|path| *path != "options.planner");
+    let server = start(config()).await;
+    let mut client = server.client().await;
+    let request = pb::ValidateRequest {
+        request: Some(request),
+    };
+    let listed = client.validate(request).await.unwrap().into_inner();
+    let found = listed.findings.iter().map(|f| f.path.as_str());
+    assert_eq!(sorted(found), sorted(expected));
+    let unsupported = listed.unsupported.iter().map(|f| f.path.as_str());
+    assert_eq!(sorted(unsupported), ["options.planner", "policy.max_moves"]);
+    let clean = pb::ValidateRequest {
+        request: Some(optimize(small())),
+    };
+    let listed = client.validate(clean).await.unwrap().into_inner();
+    assert_eq!(listed, pb::ValidateResponse::default());
+    let empty = client.validate(pb::ValidateRequest::default()).await;
+    assert_eq!(empty.unwrap().into_inner().findings[0].path, "request");
+}
+
+#[tokio::test]
+async fn thousands_of_findings_are_counted_and_listed_by_validate() {
+    let mut snapshot = small();
+    let lost = (0..3000).map(|i| shard(&format!("x-{i}"), "none", "a"));
+    snapshot.shards.extend(lost);
+    let request = optimize(snapshot);
+    let server = start(config()).await;
+    let mut client = server.client().await;
+    let status = client.optimize(request.clone()).await.unwrap_err();
+    assert!(status.message().starts_with("3000 findings, "));
+    assert!(status.message().contains("Validate"));
+    assert!(paths(&status).len() > 20);
+    let request = pb::ValidateRequest {
+        request: Some(request),
+    };
+    let listed = client.validate(request).await.unwrap().into_inner();
+    assert_eq!(listed.findings.len(), 3000);
+}
+
+#[tokio::test]
+async fn an_absent_snapshot_is_a_finding_and_all_else_has_defaults() {
+    let status = answer(pb::OptimizeRequest::default()).await.unwrap_err();
+    assert_eq!(paths(&status), ["snapshot"]);
+    assert!(answer(optimize(pb::Snapshot::default())).await.is_ok());
+}
+
+#[tokio::test]
+async fn what_is_not_built_is_refused_by_name() {
+    type Change = fn(&mut pb::OptimizeRequest);
+    let cases: [(Change, &str); 8] = [
+        (
+            |r| r.snapshot.as_mut().unwrap().streams[0].replication_factor = 3,
+            "snapshot.streams[0].replication_factor",
+        ),
+        (
+            |r| r.snapshot.as_mut().unwrap().brokers[1].disk_bytes = Some(1 << 40),
+            "snapshot.brokers[1].disk_bytes",
+        ),
+        (
+            |r| r.snapshot.as_mut().unwrap().brokers[0].rate_capacity = Some(5),
+            "snapshot.brokers[0].rate_capacity",
+        ),
+        (
+            |r| r.policy.get_or_insert_default().balance = Some(pb::Balance::default()),
+            "policy.balance",
+        ),
+        (
+            |r| r.policy.get_or_insert_default().max_moves = Some(0),
+            "policy.max_moves",
+        ),
+        (
+            |r| r.options.get_or_insert_default().planner = pb::Planner::Mip.into(),
+            "options.planner",
+        ),
+        (
+            |r| r.options.get_or_insert_default().planner = pb::Planner::WeightFunction.into(),
+            "options.planner",
+        ),
+        (
+            |r| r.options.get_or_insert_default().planner = pb::Planner::Swap.into(),
+            "options.planner",
+        ),
+    ];
+    for (change, path) in cases {
+        let mut request = optimize(small());
+        change(&mut request);
+        let status = answer(request).await.unwrap_err();
+        assert_eq!(status.code(), Code::Unimplemented, "{path}");
+        assert!(status.message().contains(path), "{}", status.message());
+        assert_eq!(paths(&status), [path]);
+    }
+}
+
+#[tokio::test]
+async fn a_replication_factor_above_one_is_planned_where_only_leaders_are_decided() {
+    let mut snapshot = small();
+    snapshot.streams[0].replication_factor = 2;
+    for shard in &mut snapshot.shards {
+        shard.followers = vec!["b".into()];
+    }
+    let mut request = optimize(snapshot);
+    request.policy = Some(pb::Policy {
+        roles: pb::Roles::LeadershipOnly.into(),
+        ..Default::default()
+    });
+    let plan = answer(request).await.unwrap().plan.unwrap();
+    let after = plan.after.unwrap();
+    assert_eq!((after.copies, after.leader_changes), (0, 2));
+}
+
+fn planned(planner: pb::Planner) -> pb::Variant {
+    pb::Variant {
+        policy: None,
+        source: Some(Source::Options(pb::Options {
+            planner: planner.into(),
+            ..Default::default()
+        })),
+    }
+}
+
+fn external(assignments: Vec<pb::Assignment>) -> pb::Variant {
+    pb::Variant {
+        policy: None,
+        source: Some(Source::External(pb::Plan {
+            assignments,
+            ..Default::default()
+        })),
+    }
+}
+
+fn led(shard: &str, leader: &str) -> pb::Assignment {
+    pb::Assignment {
+        shard: shard.into(),
+        leader: leader.into(),
+        ..Default::default()
+    }
+}
+
+#[tokio::test]
+async fn two_planners_are_compared() {
+    let server = start(config()).await;
+    let request = pb::CompareRequest {
+        snapshot: Some(lopsided(200, 8, 1)),
+        baseline: Some(planned(pb::Planner::GreedyTiers)),
+        candidate: Some(planned(pb::Planner::Auto)),
+        ..Default::default()
+    };
+    let compared = server.client().await.compare(request).await.unwrap();
+    let compared = compared.into_inner();
+    let (baseline, candidate) = (compared.baseline.unwrap(), compared.candidate.unwrap());
+    let report = baseline.report.as_ref().unwrap();
+    assert_eq!(report.engine(), pb::Engine::GreedyTiers);
+    let leader_of = |answer: &pb::OptimizeResponse, id: &str| {
+        let assignments = &answer.plan.as_ref().unwrap().assignments;
+        let of_shard = assignments.iter().find(|a| a.shard == id);
+        of_shard.unwrap().leader.clone()
+    };
+    assert!(!compared.differences.is_empty());
+    for difference in &compared.differences {
+        let id = &difference.shard;
+        assert_eq!(difference.baseline_leader, leader_of(&baseline, id));
+        assert_eq!(difference.candidate_leader, leader_of(&candidate, id));
+        assert_ne!(difference.baseline_leader, difference.candidate_leader);
+    }
+}
+
+#[tokio::test]
+async fn an_external_plan_is_judged_and_what_it_omits_stays() {
+    let server = start(config()).await;
+    let request = pb::CompareRequest {
+        snapshot: Some(small()),
+        baseline: Some(external(vec![led("s-3", "b")])),
+        candidate: Some(external(Vec::new())),
+        ..Default::default()
+    };
+    let compared = server.client().await.compare(request).await.unwrap();
+    let compared = compared.into_inner();
+    let baseline = compared.baseline.unwrap();
+    let report = baseline.report.as_ref().unwrap();
+    assert_eq!(report.engine(), pb::Engine::External);
+    let plan = baseline.plan.unwrap();
+    let leaders: Vec<&str> = plan.assignments.iter().map(|a| a.leader.as_str()).collect();
+    assert_eq!(leaders, ["a", "a", "a", "b"]);
+    assert_eq!(plan.after.unwrap().copies, 1);
+    assert_eq!(compared.differences.len(), 1);
+    assert_eq!(compared.differences[0].shard, "s-3");
+}
+
+#[tokio::test]
+async fn an_external_plan_however_odd_is_judged_with_warnings() {
+    let mut snapshot = small();
+    snapshot.brokers.push(common::broker("c", "x"));
+    snapshot.brokers[2].state = pb::BrokerState::Down.into();
+    snapshot.brokers[1].max_leaders = Some(0);
+    let mut crowded = led("s-0", "a");
+    crowded.followers = vec!["b".into(), "c".into()];
+    let odd = [
+        led("s-0", ""),
+        led("s-0", "b"),
+        led("s-0", "c"),
+        crowded,
+        pb::Assignment {
+            followers: vec!["a".into()],
+            ..led("s-0", "")
+        },
+    ];
+    let server = start(config()).await;
+    let mut client = server.client().await;
+    for assignment in odd {
+        let request = pb::CompareRequest {
+            snapshot: Some(snapshot.clone()),
+            baseline: Some(external(vec![assignment.clone()])),
+            candidate: Some(planned(pb::Planner::Auto)),
+            ..Default::default()
+        };
+        let compared = client.compare(request).await.unwrap().into_inner();
+        let judged = compared.baseline.unwrap().report.unwrap();
+        assert_eq!(judged.outcome(), pb::Outcome::Feasible);
+        assert!(!judged.warnings.is_empty(), "{assignment:?}");
+    }
+}
+
+#[tokio::test]
+async fn both_sides_of_a_comparison_are_checked_together() {
+    let mut snapshot = small();
+    snapshot.brokers[0].state = 9;
+    let mut baseline = external(vec![
+        led("s-0", "nobody"),
+        led("s-1", "b"),
+        led("s-1", "a"),
+        led("unheard-of", "a"),
+    ]);
+    let mut twice = led("s-2", "a");
+    twice.followers = vec!["b".into(), "a".into()];
+    if let Some(Source::External(plan)) = &mut baseline.source {
+        plan.assignments.push(twice);
+    }
+    let mut candidate = planned(pb::Planner::Auto);
+    candidate.policy = Some(pb::Policy {
+        roles: 6,
+        ..Default::default()
+    });
+    let server = start(config()).await;
+    let request = pb::CompareRequest {
+        snapshot: Some(snapshot),
+        baseline: Some(baseline),
+        candidate: Some(candidate),
+        ..Default::default()
+    };
+    let mut client = server.client().await;
+    let status = client.compare(request).await.unwrap_err();
+    assert_eq!(
+        paths(&status),
+        [
+            "snapshot.brokers[0].state",
+            "baseline.external.assignments[0].leader",
+            "baseline.external.assignments[2].shard",
+            "baseline.external.assignments[3].shard",
+            "baseline.external.assignments[4].followers[1]",
+            "candidate.policy.roles",
+        ]
+    );
+    let mut snapshot = small();
+    snapshot.shards[0].rate = -1;
+    let request = pb::CompareRequest {
+        snapshot: Some(snapshot),
+        baseline: Some(planned(pb::Planner::Swap)),
+        ..Default::default()
+    };
+    let status = client.compare(request).await.unwrap_err();
+    assert_eq!(paths(&status), ["snapshot.shards[0].rate", "candidate"]);
+    let request = pb::CompareRequest {
+        snapshot: Some(small()),
+        baseline: Some(planned(pb::Planner::Swap)),
+        candidate: Some(planned(pb::Planner::Mip)),
+        ..Default::default()
+    };
+    let status = client.compare(request).await.unwrap_err();
+    assert_eq!(status.code(), Code::Unimplemented);
+    assert_eq!(
+        paths(&status),
+        ["baseline.options.planner", "candidate.options.planner"]
+    );
+}
+
+#[tokio::test]
+async fn two_servers_give_the_same_bytes() {
+    let mut request = optimize(lopsided(500, 12, 7));
+    request.options = Some(pb::Options {
+        include_certificate: true,
+        ..Default::default()
+    });
+    let one = answer(request.clone()).await.unwrap();
+    let snapshot = request.snapshot.as_mut().unwrap();
+    snapshot.brokers.reverse();
+    snapshot.shards.rotate_left(123);
+    snapshot.streams.reverse();
+    let other = answer(request).await.unwrap();
+    let bytes = |mut answered: pb::OptimizeResponse| {
+        answered.report.as_mut().unwrap().elapsed = None;
+        answered.encode_to_vec()
+    };
+    assert!(bytes(one) == bytes(other));
+}
+
+#[tokio::test]
+async fn compressed_requests_are_read() {
+    use tonic::codec::CompressionEncoding;
+    let server = start(config()).await;
+    for encoding in [CompressionEncoding::Gzip, CompressionEncoding::Zstd] {
+        let client = server.client().await.send_compressed(encoding);
+        let mut client = client.accept_compressed(encoding);
+        assert!(client.optimize(optimize(small())).await.is_ok());
+    }
+}
+
+#[tokio::test]
+async fn streams_of_tags_and_allowed_brokers_reach_the_solver() {
+    let mut snapshot = small();
+    let mut fenced = stream("f");
+    fenced.allowed_brokers = vec!["b".into()];
+    let mut tagged = stream("g");
+    tagged.required_tags = [("disk".to_owned(), "ssd".to_owned())].into();
+    snapshot.streams.extend([fenced, tagged]);
+    snapshot.brokers[1].tags = [("disk".to_owned(), "ssd".to_owned())].into();
+    let new = [shard("f-0", "f", ""), shard("g-0", "g", "")];
+    snapshot.shards.extend(new);
+    let plan = answer(optimize(snapshot)).await.unwrap().plan.unwrap();
+    for assignment in plan
+        .assignments
+        .iter()
+        .filter(|a| !a.shard.starts_with('s'))
+    {
+        assert_eq!(assignment.leader, "b", "{}", assignment.shard);
+    }
+}
