@@ -1,0 +1,174 @@
+//! Leaders and live replicas per stream and broker, before and after, from the snapshot and the plan's spread rows.
+//!
+//! A plan may list all its assignments, some or none of them; its spread rows always list every count that changes.
+//! So the counts before come from the snapshot with its flights finished, and where a spread row stands, both
+//! numbers come from it. Complexity: O(replicas + spread rows), memory for the counts that are not zero.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use crate::pb;
+
+/// A number in the present layout and in the plan.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Change {
+    pub(super) before: i64,
+    pub(super) after: i64,
+}
+
+impl Change {
+    pub(super) fn changes(self) -> bool {
+        self.before != self.after
+    }
+
+    fn bump(&mut self) {
+        self.before += 1;
+        self.after += 1;
+    }
+
+    fn absorb(&mut self, other: Change) {
+        self.before += other.before;
+        self.after += other.after;
+    }
+}
+
+/// Counts of one stream on one broker, or of one broker.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Count {
+    pub(super) leaders: Change,
+    pub(super) replicas: Change,
+}
+
+/// Counts by stream and broker, both by their position in the snapshot.
+#[derive(Debug, Default)]
+pub(super) struct Counts {
+    cells: BTreeMap<(usize, usize), Count>,
+}
+
+impl Counts {
+    pub(super) fn new(snapshot: &pb::Snapshot, plan: &pb::Plan) -> Self {
+        let streams = positions(snapshot.streams.iter().map(|s| s.id.as_str()));
+        let brokers = positions(snapshot.brokers.iter().map(|b| b.id.as_str()));
+        let is_live = |id: &str| {
+            brokers
+                .get(id)
+                .is_some_and(|&b| snapshot.brokers[b].state() != pb::BrokerState::Down)
+        };
+        let mut flights: HashMap<&str, Vec<&pb::InFlight>> = HashMap::new();
+        for flight in &snapshot.in_flight {
+            flights.entry(&flight.shard).or_default().push(flight);
+        }
+        let mut counts = Counts::default();
+        for shard in &snapshot.shards {
+            let Some(&stream) = streams.get(shard.stream.as_str()) else {
+                continue;
+            };
+            let flown = flights.get(shard.id.as_str()).map_or(&[][..], Vec::as_slice);
+            let (leader, replicas) = landed(shard, flown, &is_live);
+            for id in replicas.into_iter().filter(|id| is_live(id)) {
+                let cell = counts.cells.entry((stream, brokers[id])).or_default();
+                cell.replicas.bump();
+                if id == leader {
+                    cell.leaders.bump();
+                }
+            }
+        }
+        for row in &plan.spread {
+            let place = (
+                streams.get(row.stream.as_str()),
+                brokers.get(row.broker.as_str()),
+            );
+            if let (Some(&stream), Some(&broker)) = place {
+                counts.cells.insert((stream, broker), count_of(row));
+            }
+        }
+        counts
+    }
+
+    /// Of one stream on one broker.
+    pub(super) fn cell(&self, stream: usize, broker: usize) -> Count {
+        self.cells.get(&(stream, broker)).copied().unwrap_or_default()
+    }
+
+    /// Of all streams, by broker.
+    pub(super) fn totals(&self, brokers: usize) -> Vec<Count> {
+        let mut totals = vec![Count::default(); brokers];
+        for (&(_, broker), cell) in &self.cells {
+            totals[broker].leaders.absorb(cell.leaders);
+            totals[broker].replicas.absorb(cell.replicas);
+        }
+        totals
+    }
+
+    /// Streams with a count that changes.
+    pub(super) fn changed_streams(&self) -> BTreeSet<usize> {
+        self.changed().map(|(stream, _)| stream).collect()
+    }
+
+    /// Brokers with a count that changes.
+    pub(super) fn changed_brokers(&self) -> BTreeSet<usize> {
+        self.changed().map(|(_, broker)| broker).collect()
+    }
+
+    fn changed(&self) -> impl Iterator<Item = (usize, usize)> {
+        self.cells
+            .iter()
+            .filter(|(_, cell)| cell.leaders.changes() || cell.replicas.changes())
+            .map(|(&place, _)| place)
+    }
+
+    /// Largest minus smallest count of leaders over `brokers`, of one stream.
+    pub(super) fn stream_range(&self, stream: usize, brokers: &[usize]) -> Change {
+        range(brokers.iter().map(|&b| self.cell(stream, b).leaders))
+    }
+}
+
+/// Largest minus smallest, before and after; 0 of nothing.
+pub(super) fn range(counts: impl Iterator<Item = Change> + Clone) -> Change {
+    let of = |side: fn(Change) -> i64| {
+        let side = counts.clone().map(side);
+        side.clone().max().unwrap_or(0) - side.min().unwrap_or(0)
+    };
+    Change {
+        before: of(|c| c.before),
+        after: of(|c| c.after),
+    }
+}
+
+fn count_of(row: &pb::SpreadRow) -> Count {
+    Count {
+        leaders: Change {
+            before: row.leaders_before,
+            after: row.leaders_after,
+        },
+        replicas: Change {
+            before: row.replicas_before,
+            after: row.replicas_after,
+        },
+    }
+}
+
+/// Leader and replicas of a shard once its flights have landed. A flight to a broker that is down lapses, and so
+/// does every flight of a shard without a live leader.
+fn landed<'a>(
+    shard: &'a pb::Shard,
+    flights: &[&'a pb::InFlight],
+    is_live: &impl Fn(&str) -> bool,
+) -> (&'a str, BTreeSet<&'a str>) {
+    let mut leader = shard.leader.as_str();
+    let mut replicas: BTreeSet<&str> = shard.followers.iter().map(String::as_str).collect();
+    replicas.insert(leader);
+    if is_live(leader) {
+        for flight in flights.iter().filter(|flight| is_live(&flight.to)) {
+            replicas.remove(flight.from.as_str());
+            replicas.insert(&flight.to);
+            if flight.role() != pb::Role::Follower {
+                leader = &flight.to;
+            }
+        }
+    }
+    (leader, replicas)
+}
+
+fn positions<'a>(ids: impl Iterator<Item = &'a str>) -> HashMap<&'a str, usize> {
+    ids.enumerate().map(|(i, id)| (id, i)).collect()
+}
