@@ -147,28 +147,141 @@ fn count_of(row: &pb::SpreadRow) -> Count {
     }
 }
 
-/// Leader and replicas of a shard once its flights have landed. A flight to a broker that is down lapses, and so
-/// does every flight of a shard without a live leader.
+/// Leader and replicas of a shard once its flights have landed, the follower's first. A leader that moves onto a
+/// follower swaps roles with it. A flight to a broker that is down lapses, and so does every flight of a shard
+/// without a live leader.
 fn landed<'a>(
     shard: &'a pb::Shard,
     flights: &[&'a pb::InFlight],
     is_live: &impl Fn(&str) -> bool,
 ) -> (&'a str, BTreeSet<&'a str>) {
     let mut leader = shard.leader.as_str();
-    let mut replicas: BTreeSet<&str> = shard.followers.iter().map(String::as_str).collect();
-    replicas.insert(leader);
-    if is_live(leader) {
-        for flight in flights.iter().filter(|flight| is_live(&flight.to)) {
-            replicas.remove(flight.from.as_str());
-            replicas.insert(&flight.to);
-            if flight.role() != pb::Role::Follower {
-                leader = &flight.to;
-            }
-        }
+    let listed: BTreeSet<&str> = shard.followers.iter().map(String::as_str).collect();
+    let mut followers = listed.clone();
+    let holds = |flight: &&&'a pb::InFlight| is_live(&shard.leader) && is_live(&flight.to);
+    let of_role = |is_follower: bool| {
+        let mut flights = flights.iter().filter(holds);
+        flights.find(|flight| (flight.role() == pb::Role::Follower) == is_follower)
+    };
+    if let Some(flight) = of_role(true) {
+        followers.remove(flight.from.as_str());
+        followers.insert(&flight.to);
     }
-    (leader, replicas)
+    if let Some(flight) = of_role(false) {
+        let to = flight.to.as_str();
+        if followers.remove(to) && listed.contains(to) {
+            followers.insert(leader);
+        }
+        leader = to;
+    }
+    followers.insert(leader);
+    (leader, followers)
 }
 
 fn positions<'a>(ids: impl Iterator<Item = &'a str>) -> HashMap<&'a str, usize> {
     ids.enumerate().map(|(i, id)| (id, i)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn snapshot() -> pb::Snapshot {
+        let broker = |id: &str, state: pb::BrokerState| pb::Broker {
+            id: id.into(),
+            state: state.into(),
+            ..Default::default()
+        };
+        pb::Snapshot {
+            brokers: vec![
+                broker("a", pb::BrokerState::Active),
+                broker("b", pb::BrokerState::Draining),
+                broker("c", pb::BrokerState::Active),
+                broker("x", pb::BrokerState::Down),
+            ],
+            streams: vec![pb::Stream {
+                id: "s".into(),
+                ..Default::default()
+            }],
+            shards: vec![shard("s/0", "a", &["b"])],
+            ..Default::default()
+        }
+    }
+
+    fn shard(id: &str, leader: &str, followers: &[&str]) -> pb::Shard {
+        pb::Shard {
+            id: id.into(),
+            stream: "s".into(),
+            leader: leader.into(),
+            followers: followers.iter().map(|&id| id.into()).collect(),
+            ..Default::default()
+        }
+    }
+
+    fn flight(role: pb::Role, from: &str, to: &str) -> pb::InFlight {
+        pb::InFlight {
+            shard: "s/0".into(),
+            role: role.into(),
+            from: from.into(),
+            to: to.into(),
+        }
+    }
+
+    fn leaders_and_replicas(snapshot: &pb::Snapshot) -> String {
+        let counts = Counts::new(snapshot, &pb::Plan::default());
+        let cells = (0..snapshot.brokers.len()).map(|b| counts.cell(0, b));
+        let shown = cells.map(|c| format!("{}{}", c.leaders.before, c.replicas.after));
+        shown.collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn flights_count_as_landed_unless_they_lapse() {
+        let mut snapshot = snapshot();
+        assert_eq!(leaders_and_replicas(&snapshot), "11 01 00 00");
+        let cases = [
+            (flight(pb::Role::Leader, "a", "c"), "00 01 11 00"),
+            (flight(pb::Role::Unspecified, "a", "c"), "00 01 11 00"),
+            (flight(pb::Role::Leader, "a", "b"), "01 11 00 00"),
+            (flight(pb::Role::Leader, "a", "x"), "11 01 00 00"),
+            (flight(pb::Role::Follower, "b", "c"), "11 00 01 00"),
+            (flight(pb::Role::Follower, "", "c"), "11 01 01 00"),
+        ];
+        for (flight, expected) in cases {
+            snapshot.in_flight = vec![flight];
+            assert_eq!(leaders_and_replicas(&snapshot), expected, "{snapshot:?}");
+        }
+        snapshot.in_flight = vec![
+            flight(pb::Role::Leader, "a", "b"),
+            flight(pb::Role::Follower, "b", "a"),
+        ];
+        assert_eq!(leaders_and_replicas(&snapshot), "01 11 00 00");
+        snapshot.in_flight = vec![flight(pb::Role::Follower, "b", "c")];
+        snapshot.shards = vec![shard("s/0", "x", &["b"])];
+        assert_eq!(leaders_and_replicas(&snapshot), "00 01 00 00");
+    }
+
+    #[test]
+    fn spread_rows_decide_where_they_stand() {
+        let plan = pb::Plan {
+            spread: vec![pb::SpreadRow {
+                stream: "s".into(),
+                broker: "c".into(),
+                leaders_before: 0,
+                leaders_after: 5,
+                replicas_before: 1,
+                replicas_after: 6,
+            }],
+            ..Default::default()
+        };
+        let counts = Counts::new(&snapshot(), &plan);
+        assert_eq!(counts.changed_brokers(), BTreeSet::from([2]));
+        assert_eq!(counts.totals(4)[2].leaders.after, 5);
+        assert_eq!(
+            counts.stream_range(0, &[0, 2]),
+            Change {
+                before: 1,
+                after: 4
+            }
+        );
+    }
 }
