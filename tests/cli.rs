@@ -66,7 +66,10 @@ struct Session {
 
 fn shardflow(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_shardflow"));
-    command.args(arguments).env("COLUMNS", "100").env_remove("RUST_LOG");
+    command
+        .args(arguments)
+        .env("COLUMNS", "100")
+        .env_remove("RUST_LOG");
     command
 }
 
@@ -189,7 +192,10 @@ fn a_narrow_screen_keeps_the_columns_that_change() {
     let brokers = request["snapshot"]["brokers"].as_array_mut().unwrap();
     brokers.extend((0..40).map(|i| json!({"id": format!("spare-{i}"), "zone": "z9", "share": 0})));
     let file = scratch.json("request.json", &request);
-    let output = shardflow(&["optimize", &file]).env("COLUMNS", "60").output().unwrap();
+    let output = shardflow(&["optimize", &file])
+        .env("COLUMNS", "60")
+        .output()
+        .unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("40 brokers not shown"), "{text}");
     assert!(text.contains("b2") && !text.contains("spare-"), "{text}");
@@ -214,10 +220,16 @@ fn a_plan_made_elsewhere_is_compared() {
     let session = run(&["compare", &file, "--plan", &planned, "--output", &out]);
     assert_eq!(session.status, 0, "{session:?}");
     let compared = read_json(&out);
-    assert_eq!(compared["baseline"]["report"]["engine"], "ENGINE_GREEDY_TIERS");
+    assert_eq!(
+        compared["baseline"]["report"]["engine"],
+        "ENGINE_GREEDY_TIERS"
+    );
     assert_eq!(compared["candidate"]["report"]["engine"], "ENGINE_EXTERNAL");
     let response = read_json(&planned);
-    assert_eq!(compared["candidate"]["plan"]["after"], response["plan"]["after"]);
+    assert_eq!(
+        compared["candidate"]["plan"]["after"],
+        response["plan"]["after"]
+    );
     let mut plan = response["plan"].clone();
     plan["assignments"][0]["leader"] = json!("nowhere");
     let plan = scratch.json("alone.json", &plan);
@@ -231,7 +243,8 @@ fn a_plan_made_elsewhere_is_compared() {
 fn a_comparison_file_names_its_own_variants() {
     let scratch = Scratch::new();
     let request = request("P10");
-    let variant = |planner: &str| json!({"policy": request["policy"], "options": {"planner": planner}});
+    let variant =
+        |planner: &str| json!({"policy": request["policy"], "options": {"planner": planner}});
     let mut comparison = json!({
         "snapshot": request["snapshot"],
         "baseline": variant("PLANNER_AUTO"),
@@ -291,7 +304,10 @@ fn arguments_override_the_file() {
 #[test]
 fn an_unknown_field_is_named_with_its_line_and_column() {
     let scratch = Scratch::new();
-    let file = scratch.file("request.json", "{\n  \"policy\": {\n    \"max_move\": 3\n  }\n}\n");
+    let file = scratch.file(
+        "request.json",
+        "{\n  \"policy\": {\n    \"max_move\": 3\n  }\n}\n",
+    );
     let session = run(&["optimize", &file]);
     assert_eq!(session.status, 2);
     assert_eq!(session.stdout, "");
@@ -312,7 +328,10 @@ fn every_finding_is_a_line_with_its_path() {
     assert_eq!(lines.len(), 3, "{session:?}");
     assert_eq!(lines[0], format!("error: {file} is not valid:"));
     let starts = |start: &str| lines.iter().any(|line| line.starts_with(start));
-    assert!(starts("snapshot.shards[1].leader: gone\\u{1b}[31m: "), "{session:?}");
+    assert!(
+        starts("snapshot.shards[1].leader: gone\\u{1b}[31m: "),
+        "{session:?}"
+    );
     assert!(starts("policy.disk_watermark_percent: 0: "), "{session:?}");
 }
 
@@ -343,8 +362,16 @@ fn statuses_tell_wrong_input_from_failure() {
     for (status, arguments) in cases {
         let session = run(arguments);
         assert_eq!(session.status, status, "{arguments:?}: {session:?}");
-        assert_eq!(session.stderr.is_empty(), status == 0, "{arguments:?}: {session:?}");
-        assert_eq!(session.stdout.is_empty(), status != 0, "{arguments:?}: {session:?}");
+        assert_eq!(
+            session.stderr.is_empty(),
+            status == 0,
+            "{arguments:?}: {session:?}"
+        );
+        assert_eq!(
+            session.stdout.is_empty(),
+            status != 0,
+            "{arguments:?}: {session:?}"
+        );
     }
 }
 
@@ -358,7 +385,12 @@ fn a_reader_that_leaves_is_no_failure() {
         .unwrap();
     drop(child.stdout.take());
     let request = request("P01").to_string();
-    child.stdin.take().unwrap().write_all(request.as_bytes()).unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(request.as_bytes())
+        .unwrap();
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(0));
     assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
@@ -378,7 +410,10 @@ fn an_output_appears_whole_or_not_at_all() {
     let directory = scratch.path("directory");
     fs::create_dir(&directory).unwrap();
     assert_eq!(run(&["optimize", &good, "--output", &directory]).status, 1);
-    assert_eq!(scratch.names(), ["directory", "good.json", "out.json", "wrong.json"]);
+    assert_eq!(
+        scratch.names(),
+        ["directory", "good.json", "out.json", "wrong.json"]
+    );
 }
 
 #[cfg(unix)]
@@ -398,7 +433,12 @@ fn an_output_keeps_links_modes_and_devices() {
     assert_eq!(written.permissions().mode() & 0o777, 0o640);
     assert_ne!(inode(&target), before, "replaced, not written over");
     assert_eq!(run(&["optimize", &good, "--output", "/dev/null"]).status, 0);
-    assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+    assert!(
+        fs::metadata("/dev/null")
+            .unwrap()
+            .file_type()
+            .is_char_device()
+    );
 }
 
 #[test]
@@ -468,10 +508,17 @@ fn a_server_answers_as_the_command_does() {
         let answer = |more: &[&str]| {
             let session = run(&[&[command, &file, "--output", "-"], more].concat());
             assert_eq!(session.status, 0, "{session:?}");
-            let lines = session.stdout.lines().filter(|line| !line.contains("\"elapsed\""));
+            let lines = session
+                .stdout
+                .lines()
+                .filter(|line| !line.contains("\"elapsed\""));
             lines.collect::<Vec<_>>().join("\n")
         };
-        assert_eq!(answer(&[]), answer(&["--server", &server.address]), "{command}");
+        assert_eq!(
+            answer(&[]),
+            answer(&["--server", &server.address]),
+            "{command}"
+        );
     }
     let mut wrong = request("P01");
     for shard in wrong["snapshot"]["shards"].as_array_mut().unwrap() {
@@ -481,11 +528,19 @@ fn a_server_answers_as_the_command_does() {
     let here = run(&["optimize", &wrong]);
     let there = run(&["optimize", &wrong, "--server", &server.address]);
     assert_eq!((here.status, there.status), (2, 2));
-    assert_eq!(here.stderr, there.stderr, "the server's status holds fewer than all 61");
+    assert_eq!(
+        here.stderr, there.stderr,
+        "the server's status holds fewer than all 61"
+    );
     assert_eq!(here.stderr.lines().count(), 62);
     let comparison = run(&["compare", &wrong, "--server", &server.address]);
     assert_eq!(comparison.status, 2);
-    assert!(comparison.stderr.contains("\nsnapshot.shards[0].leader: gone-"), "{comparison:?}");
+    assert!(
+        comparison
+            .stderr
+            .contains("\nsnapshot.shards[0].leader: gone-"),
+        "{comparison:?}"
+    );
 }
 
 #[test]
@@ -501,14 +556,28 @@ fn kafka_layouts_become_requests_and_plans_reassignments() {
     let plan = scratch.path("plan.json");
     assert_eq!(run(&["optimize", &file, "--output", &plan]).status, 0);
     assert_eq!(read_json(&plan)["plan"]["after"]["leader_changes"], "1");
-    let [out, back, election] = ["out.json", "back.json", "election.json"].map(|name| scratch.path(name));
-    let named = ["--output", &out, "--rollback", &back, "--election", &election];
+    let [out, back, election] =
+        ["out.json", "back.json", "election.json"].map(|name| scratch.path(name));
+    let named = [
+        "--output",
+        &out,
+        "--rollback",
+        &back,
+        "--election",
+        &election,
+    ];
     let export = ["export", "kafka", &file, &plan];
     let session = run(&[&export[..], &named[..]].concat());
     assert_eq!((session.status, &*session.stdout), (0, ""), "{session:?}");
-    assert_eq!(read_json(&out)["partitions"].as_array().map(Vec::len), Some(1));
+    assert_eq!(
+        read_json(&out)["partitions"].as_array().map(Vec::len),
+        Some(1)
+    );
     assert_eq!(read_json(&back)["partitions"][0]["replicas"][0], 1);
-    assert_eq!(read_json(&election)["partitions"].as_array().map(Vec::len), Some(1));
+    assert_eq!(
+        read_json(&election)["partitions"].as_array().map(Vec::len),
+        Some(1)
+    );
     let session = run(&export);
     assert_eq!(session.stdout, fs::read_to_string(&out).unwrap());
     let session = run(&[&export[..], &["--output", &out, "--rollback", &out]].concat());

@@ -68,7 +68,11 @@ pub(super) fn run(format: &Format) -> Result<Answered, Failure> {
 /// Two outputs in one file would leave only the last.
 fn check_outputs(arguments: &Kafka) -> Result<(), Failure> {
     let outputs = [&arguments.output, &arguments.rollback, &arguments.election];
-    let outputs: Vec<&Path> = outputs.into_iter().flatten().map(PathBuf::as_path).collect();
+    let outputs: Vec<&Path> = outputs
+        .into_iter()
+        .flatten()
+        .map(PathBuf::as_path)
+        .collect();
     for (i, output) in outputs.iter().enumerate() {
         if outputs[..i].contains(output) {
             let text = format!("{}: named for two outputs", output.display());

@@ -101,7 +101,17 @@ mod tests {
         assert_eq!(time("1500ms"), of(1, 500_000_000));
         assert_eq!(time("2s"), of(2, 0));
         assert_eq!(time("3m"), of(180, 0));
-        for wrong in ["", "5", "ms", "0s", "-1s", "1.5s", "1h", "9223372036854775807s", "1 s"] {
+        for wrong in [
+            "",
+            "5",
+            "ms",
+            "0s",
+            "-1s",
+            "1.5s",
+            "1h",
+            "9223372036854775807s",
+            "1 s",
+        ] {
             assert!(time(wrong).is_err(), "{wrong}");
         }
     }

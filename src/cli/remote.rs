@@ -50,7 +50,8 @@ pub(super) fn compare(
     wait(async {
         let mut client = connect(server).await?;
         let answer = client.compare(request).await;
-        let response = answer.map_err(|status| failure(server, file, &status, Vec::new(), place))?;
+        let response =
+            answer.map_err(|status| failure(server, file, &status, Vec::new(), place))?;
         Ok(response.into_inner())
     })
 }

@@ -14,7 +14,9 @@ pub(super) fn of_stdout() -> Screen {
     let stdout = std::io::stdout();
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-    let of_variable = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
+    let of_variable = std::env::var("COLUMNS")
+        .ok()
+        .and_then(|text| text.parse().ok());
     let width = of_variable.or_else(|| {
         let (width, _) = terminal_size::terminal_size_of(&stdout)?;
         Some(usize::from(width.0))

@@ -151,7 +151,12 @@ fn table(plans: &[Plan<'_>; 2], screen: Screen, out: &mut String) {
     for (i, name) in names.into_iter().enumerate() {
         let [baseline, candidate] = [old.ranges[i], new.ranges[i]];
         let now = either(baseline.before, candidate.before);
-        table.row(row(name, now, baseline.after.into(), candidate.after.into()));
+        table.row(row(
+            name,
+            now,
+            baseline.after.into(),
+            candidate.after.into(),
+        ));
     }
     table.row(Vec::new());
     move_rows(plans, &mut table);
@@ -193,7 +198,12 @@ fn move_rows(plans: &[Plan<'_>; 2], table: &mut Table) {
     }
     let [baseline, candidate] = [old.bytes(), new.bytes()];
     if (baseline, candidate) != (0, 0) {
-        let cells = ["bytes to copy".into(), blank(), bytes(baseline), bytes(candidate)];
+        let cells = [
+            "bytes to copy".into(),
+            blank(),
+            bytes(baseline),
+            bytes(candidate),
+        ];
         table.row(cells.map(Cell::plain).to_vec());
     }
 }
@@ -233,7 +243,10 @@ fn verdict(plans: &[Plan<'_>; 2], is_same_policy: bool) -> (Tone, String) {
         .map(|((name, baseline), (_, candidate))| (name, baseline, candidate))
         .find(|(_, baseline, candidate)| baseline != candidate);
     match decides {
-        None => (Tone::Plain, "Both plans cost the same in every rank.".to_owned()),
+        None => (
+            Tone::Plain,
+            "Both plans cost the same in every rank.".to_owned(),
+        ),
         Some((name, baseline, candidate)) => {
             let (tone, better) = if candidate < baseline {
                 (Tone::Good, "candidate")
@@ -251,12 +264,7 @@ fn verdict(plans: &[Plan<'_>; 2], is_same_policy: bool) -> (Tone, String) {
 }
 
 /// How many shards the plans place differently, and the first of them.
-fn differences(
-    response: &pb::CompareResponse,
-    shards: usize,
-    screen: Screen,
-    out: &mut String,
-) {
+fn differences(response: &pb::CompareResponse, shards: usize, screen: Screen, out: &mut String) {
     let differences = &response.differences;
     if differences.is_empty() {
         out.push_str("Both place every shard alike.\n");
@@ -268,7 +276,11 @@ fn differences(
         counted(shards, "shard", "shards")
     ));
     let mut table = Table::new(vec![Side::Left; 3]);
-    table.row(["shard", "baseline", "candidate"].map(Cell::strong).to_vec());
+    table.row(
+        ["shard", "baseline", "candidate"]
+            .map(Cell::strong)
+            .to_vec(),
+    );
     for difference in differences.iter().take(LINES_MAX) {
         table.row(vec![
             Cell::plain(clipped(&difference.shard, ID_WIDTH)),

@@ -62,7 +62,9 @@ impl Counts {
             let Some(&stream) = streams.get(shard.stream.as_str()) else {
                 continue;
             };
-            let flown = flights.get(shard.id.as_str()).map_or(&[][..], Vec::as_slice);
+            let flown = flights
+                .get(shard.id.as_str())
+                .map_or(&[][..], Vec::as_slice);
             let (leader, replicas) = landed(shard, flown, &is_live);
             for id in replicas.into_iter().filter(|id| is_live(id)) {
                 let cell = counts.cells.entry((stream, brokers[id])).or_default();
@@ -86,7 +88,10 @@ impl Counts {
 
     /// Of one stream on one broker.
     pub(super) fn cell(&self, stream: usize, broker: usize) -> Count {
-        self.cells.get(&(stream, broker)).copied().unwrap_or_default()
+        self.cells
+            .get(&(stream, broker))
+            .copied()
+            .unwrap_or_default()
     }
 
     /// Of all streams, by broker.

@@ -22,12 +22,7 @@ struct Row {
 }
 
 /// Appends the matrix.
-pub(super) fn write(
-    snapshot: &pb::Snapshot,
-    counts: &Counts,
-    screen: Screen,
-    out: &mut String,
-) {
+pub(super) fn write(snapshot: &pb::Snapshot, counts: &Counts, screen: Screen, out: &mut String) {
     let streams = snapshot.streams.len();
     let brokers = snapshot.brokers.len();
     if streams == 0 || brokers == 0 {
@@ -92,10 +87,7 @@ fn streams_listed(streams: usize, changed: &BTreeSet<usize>) -> (Vec<usize>, Vec
         ));
     }
     if still > 0 {
-        hidden.push(format!(
-            "{} unchanged",
-            counted(still, "stream", "streams")
-        ));
+        hidden.push(format!("{} unchanged", counted(still, "stream", "streams")));
     }
     (listed, hidden)
 }
@@ -136,7 +128,11 @@ fn columns(snapshot: &pb::Snapshot, counts: &Counts, rows: &[Row], room: usize) 
         left = left.saturating_sub(widths[b]);
         fits
     };
-    counts.changed_brokers().into_iter().take_while(fits).collect()
+    counts
+        .changed_brokers()
+        .into_iter()
+        .take_while(fits)
+        .collect()
 }
 
 fn heading(broker: &pb::Broker) -> [Cell; 3] {
@@ -157,7 +153,11 @@ fn headings(snapshot: &pb::Snapshot, columns: &[usize]) -> Vec<Vec<Cell>> {
         .iter()
         .map(|&b| heading(&snapshot.brokers[b]))
         .collect();
-    let names = [Cell::strong("stream"), Cell::dim("zone"), Cell::dim("state")];
+    let names = [
+        Cell::strong("stream"),
+        Cell::dim("zone"),
+        Cell::dim("state"),
+    ];
     let lines = names.into_iter().enumerate().filter_map(|(i, name)| {
         let line = heads.iter().map(|head| head[i].clone());
         let is_wanted = i == 0 || heads.iter().any(|head| !head[i].text.is_empty());

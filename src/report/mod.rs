@@ -51,13 +51,7 @@ pub fn optimize(
 }
 
 /// What is planned, and its size.
-fn title(
-    what: &str,
-    snapshot: &pb::Snapshot,
-    request_id: &str,
-    screen: Screen,
-    out: &mut String,
-) {
+fn title(what: &str, snapshot: &pb::Snapshot, request_id: &str, screen: Screen, out: &mut String) {
     let mut line = what.to_owned();
     if !snapshot.cluster_id.is_empty() {
         line.push_str(&format!(" of {}", clipped(&snapshot.cluster_id, ID_WIDTH)));
@@ -121,7 +115,10 @@ fn missing(response: &pb::OptimizeResponse, screen: Screen, out: &mut String) {
     for assignment in others.iter().take(LINES_MAX) {
         out.push_str(&format!(
             "  {}: {}: {}\n",
-            words::plain(assignment.unplaced_reason().as_str_name(), "UNPLACED_REASON_"),
+            words::plain(
+                assignment.unplaced_reason().as_str_name(),
+                "UNPLACED_REASON_"
+            ),
             clipped(&assignment.shard, ID_WIDTH),
             shown(&assignment.unplaced_detail)
         ));
@@ -164,7 +161,10 @@ fn warnings(whose: &str, response: &pb::OptimizeResponse, screen: Screen, out: &
         out.push_str(&format!(" {whose}{}\n", shown(warning)));
     }
     if warnings.len() > LINES_MAX {
-        out.push_str(&format!("… and {} more warnings\n", warnings.len() - LINES_MAX));
+        out.push_str(&format!(
+            "… and {} more warnings\n",
+            warnings.len() - LINES_MAX
+        ));
     }
 }
 

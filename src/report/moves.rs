@@ -19,7 +19,9 @@ pub(super) fn write(plan: &pb::Plan, screen: Screen, out: &mut String) {
         return;
     }
     let steps = plan.moves.iter().filter(|m| m.blocked.is_empty());
-    let steps = steps.map(|m| m.step).collect::<std::collections::BTreeSet<_>>();
+    let steps = steps
+        .map(|m| m.step)
+        .collect::<std::collections::BTreeSet<_>>();
     let copied: i128 = plan.moves.iter().map(|m| i128::from(m.bytes)).sum();
     let mut title = format!(
         "{} in {}",
@@ -46,7 +48,7 @@ pub(super) fn write(plan: &pb::Plan, screen: Screen, out: &mut String) {
     blocked(&plan.moves, screen, out);
 }
 
-/// One line per kind of move: `13 copy: 12 spread, 1 drain`.
+/// One line per kind of move: `13 copies: 12 spread, 1 drain`.
 fn summary(moves: &[pb::Move]) -> Vec<String> {
     let mut by_kind: BTreeMap<i32, BTreeMap<i32, (usize, &pb::Move)>> = BTreeMap::new();
     for step in moves {
@@ -55,14 +57,25 @@ fn summary(moves: &[pb::Move]) -> Vec<String> {
     }
     let lines = by_kind.values().map(|reasons| {
         let total: usize = reasons.values().map(|(count, _)| count).sum();
-        let named = reasons.values().next().map_or(String::new(), |(_, m)| kind(m));
+        let of_kind = reasons.values().next();
+        let kind = of_kind.map_or(pb::MoveKind::Unspecified, |(_, step)| step.kind());
         let reasons = reasons
             .values()
             .map(|(count, step)| format!("{} {}", grouped(*count as i128), reason(step)));
         let reasons: Vec<String> = reasons.collect();
-        format!("{} {named}: {}", grouped(total as i128), reasons.join(", "))
+        format!("{}: {}", named(kind, total), reasons.join(", "))
     });
     lines.collect()
+}
+
+fn named(kind: pb::MoveKind, count: usize) -> String {
+    match kind {
+        pb::MoveKind::Unspecified => counted(count, "move", "moves"),
+        pb::MoveKind::Add => counted(count, "new replica", "new replicas"),
+        pb::MoveKind::Copy => counted(count, "copy", "copies"),
+        pb::MoveKind::Promotion => counted(count, "promotion", "promotions"),
+        pb::MoveKind::Remove => counted(count, "removal", "removals"),
+    }
 }
 
 fn list(moves: &[pb::Move], with_bytes: bool, screen: Screen, out: &mut String) {
@@ -77,7 +90,15 @@ fn list(moves: &[pb::Move], with_bytes: bool, screen: Screen, out: &mut String) 
         Side::Left,
     ]);
     let bytes_head = if with_bytes { "bytes" } else { "" };
-    let heads = ["step", "shard", "role", "from → to", "kind", "reason", bytes_head];
+    let heads = [
+        "step",
+        "shard",
+        "role",
+        "from → to",
+        "kind",
+        "reason",
+        bytes_head,
+    ];
     table.row(heads.map(Cell::strong).to_vec());
     for step in moves.iter().take(MOVES_MAX) {
         let remark = match (step.blocked.is_empty(), step.detour) {

@@ -231,11 +231,7 @@ mod tests {
             Cell::plain("7"),
             Cell::plain("x"),
         ]);
-        table.row(vec![
-            Cell::plain("é"),
-            Cell::plain("1→12"),
-            Cell::plain(""),
-        ]);
+        table.row(vec![Cell::plain("é"), Cell::plain("1→12"), Cell::plain("")]);
         let mut out = String::new();
         table.render(
             Screen {
@@ -254,16 +250,17 @@ mod tests {
             &mut painted,
         );
         assert_eq!(
-            painted
-                .replace("\u{1b}[1m", "")
-                .replace("\u{1b}[0m", ""),
+            painted.replace("\u{1b}[1m", "").replace("\u{1b}[0m", ""),
             out
         );
     }
 
     #[test]
     fn ids_can_not_command_the_terminal() {
-        assert_eq!(shown("a\u{1b}[2Jb\n\u{202e}c"), "a\\u{1b}[2Jb\\u{a}\\u{202e}c");
+        assert_eq!(
+            shown("a\u{1b}[2Jb\n\u{202e}c"),
+            "a\\u{1b}[2Jb\\u{a}\\u{202e}c"
+        );
         assert_eq!(clipped("名前名前", 5), "名前…");
         assert_eq!(clipped("abcde", 5), "abcde");
     }
