@@ -237,6 +237,16 @@ fn a_plan_made_elsewhere_is_compared() {
     assert_eq!(session.status, 2, "{session:?}");
     let place = format!("{plan}: assignments[0].leader: nowhere: ");
     assert!(session.stderr.contains(&place), "{session:?}");
+    let mut wrong = request("P10");
+    wrong["policy"]["disk_watermark_percent"] = json!(101);
+    let session = run(&["compare", &scratch.json("wrong.json", &wrong)]);
+    let lines: Vec<&str> = session.stderr.lines().collect();
+    assert_eq!((session.status, lines.len()), (2, 2), "{session:?}");
+    let start = "policy.disk_watermark_percent: 101: ";
+    assert!(
+        lines[1].starts_with(start),
+        "once, not per variant: {session:?}"
+    );
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use super::failure::Failure;
-use crate::json::{Document, from_json, top_fields};
+use crate::json::{Document, Malformed, from_json, top_fields};
 use crate::pb;
 
 /// Most names tried for a temporary file; names are taken only by runs that were killed under the same process id.
@@ -15,7 +15,7 @@ const TEMPORARY_NAMES_MAX: u32 = 100;
 #[derive(Debug)]
 pub(super) struct Source {
     pub(super) name: String,
-    pub(super) text: String,
+    text: String,
 }
 
 impl Source {
@@ -37,10 +37,14 @@ impl Source {
         }
     }
 
+    /// The text, without the byte order mark that some editors put in front.
+    pub(super) fn text(&self) -> &str {
+        self.text.strip_prefix('\u{feff}').unwrap_or(&self.text)
+    }
+
     /// The one message that the text holds.
     pub(super) fn message<M: Document>(&self) -> Result<M, Failure> {
-        let text = self.text.strip_prefix('\u{feff}').unwrap_or(&self.text);
-        from_json(text).map_err(|malformed| self.malformed(malformed))
+        from_json(self.text()).map_err(|malformed| self.malformed(malformed))
     }
 
     /// A plan: an `OptimizeResponse`, or its `plan` alone; and where in the file the plan's own fields begin.
@@ -57,12 +61,11 @@ impl Source {
 
     /// Whether the message has any of these fields.
     pub(super) fn has_any(&self, names: &[&str]) -> Result<bool, Failure> {
-        let text = self.text.strip_prefix('\u{feff}').unwrap_or(&self.text);
-        let fields = top_fields(text).map_err(|malformed| self.malformed(malformed))?;
+        let fields = top_fields(self.text()).map_err(|malformed| self.malformed(malformed))?;
         Ok(fields.iter().any(|field| names.contains(&field.as_str())))
     }
 
-    fn malformed(&self, malformed: crate::json::Malformed) -> Failure {
+    fn malformed(&self, malformed: Malformed) -> Failure {
         let file = self.name.clone();
         Failure::Malformed { file, malformed }
     }

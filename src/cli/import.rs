@@ -66,12 +66,10 @@ pub(super) fn run(format: &Format) -> Result<Answered, Failure> {
     let layout = Source::read(&arguments.layout)?;
     let [brokers, log_dirs] = optional.map(|path| path.map(Source::read).transpose());
     let (brokers, log_dirs) = (brokers?, log_dirs?);
-    let text_of = |source: &Option<Source>| source.as_ref().map(|s| s.text.clone());
-    let (brokers, log_dirs) = (text_of(&brokers), text_of(&log_dirs));
     let imported = kafka::import(Import {
-        layout: &layout.text,
-        log_dirs: log_dirs.as_deref(),
-        brokers: brokers.as_deref(),
+        layout: layout.text(),
+        log_dirs: log_dirs.as_ref().map(Source::text),
+        brokers: brokers.as_ref().map(Source::text),
         roles: arguments.roles.into(),
         cluster_id: &arguments.cluster,
     })

@@ -40,6 +40,14 @@ pub(super) fn write(snapshot: &pb::Snapshot, counts: &Counts, screen: Screen, ou
     rows.extend(total_rows(&counts.totals(brokers), streams));
     let columns = columns(snapshot, counts, &rows, screen.width);
     out.push('\n');
+    if columns.is_empty() {
+        out.push_str(&format!(
+            "The counts of {} on {} stay as they are.\n",
+            counted(streams, "stream", "streams"),
+            counted(brokers, "broker", "brokers")
+        ));
+        return;
+    }
     let mut table = Table::new(
         std::iter::once(Side::Left)
             .chain(columns.iter().map(|_| Side::Right))
@@ -108,7 +116,7 @@ fn total_rows(totals: &[Count], streams: usize) -> Vec<Row> {
     rows
 }
 
-/// Positions of the brokers to show: all, if they fit; else those that change, as far as they fit.
+/// Positions of the brokers to show: all, if they fit; else those that change, as far as they fit but at least one.
 fn columns(snapshot: &pb::Snapshot, counts: &Counts, rows: &[Row], room: usize) -> Vec<usize> {
     let first = rows.iter().map(|row| width(&row.name)).max().unwrap_or(0);
     let first = first.max(width("stream"));
@@ -122,17 +130,16 @@ fn columns(snapshot: &pb::Snapshot, counts: &Counts, rows: &[Row], room: usize) 
     if first + widths.iter().sum::<usize>() <= room {
         return (0..widths.len()).collect();
     }
-    let mut left = room.saturating_sub(first);
-    let fits = |&b: &usize| {
-        let fits = widths[b] <= left;
-        left = left.saturating_sub(widths[b]);
-        fits
-    };
-    counts
-        .changed_brokers()
-        .into_iter()
-        .take_while(fits)
-        .collect()
+    let mut taken = first;
+    let mut columns = Vec::new();
+    for b in counts.changed_brokers() {
+        taken += widths[b];
+        if taken > room && !columns.is_empty() {
+            break;
+        }
+        columns.push(b);
+    }
+    columns
 }
 
 fn heading(broker: &pb::Broker) -> [Cell; 3] {

@@ -9,6 +9,8 @@ mod counts;
 mod matrix;
 mod moves;
 mod table;
+#[cfg(test)]
+mod tests;
 mod words;
 
 pub use compare::compare;
