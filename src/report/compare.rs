@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-use super::counts::{Change, Counts, range};
+use super::counts::{Change, Counts, is_active};
 use super::table::{Cell, Screen, Side, Table, Tone, bytes, clipped, counted, grouped};
 use super::words::{self, ranks};
 use super::{ID_WIDTH, LINES_MAX, title, warnings};
@@ -76,7 +76,7 @@ impl<'a> Plan<'a> {
             report: response.report.as_ref().unwrap_or(&absent.report),
             ranges: [
                 worst_stream(snapshot, policy, &counts),
-                all_streams(snapshot, &counts),
+                counts.total_range(snapshot),
             ],
         }
     }
@@ -102,21 +102,6 @@ fn worst_stream(snapshot: &pb::Snapshot, policy: &pb::Policy, counts: &Counts) -
         worst.after = worst.after.max(range.after);
     }
     worst
-}
-
-fn all_streams(snapshot: &pb::Snapshot, counts: &Counts) -> Change {
-    let totals = counts.totals(snapshot.brokers.len());
-    let active = snapshot.brokers.iter().zip(&totals);
-    range(
-        active
-            .filter(|(broker, _)| is_active(broker))
-            .map(|(_, count)| count.leaders),
-    )
-}
-
-fn is_active(broker: &pb::Broker) -> bool {
-    use pb::BrokerState::{Active, Unspecified};
-    matches!(broker.state(), Active | Unspecified)
 }
 
 fn may_hold(policy: &pb::Policy, stream: &pb::Stream, broker: &pb::Broker) -> bool {

@@ -123,19 +123,43 @@ impl Counts {
 
     /// Largest minus smallest count of leaders over `brokers`, of one stream.
     pub(super) fn stream_range(&self, stream: usize, brokers: &[usize]) -> Change {
-        range(brokers.iter().map(|&b| self.cell(stream, b).leaders))
+        difference(ends(brokers.iter().map(|&b| self.cell(stream, b).leaders)))
+    }
+
+    /// Smallest and largest count of leaders of all streams over the active brokers.
+    pub(super) fn total_ends(&self, snapshot: &pb::Snapshot) -> [Change; 2] {
+        let totals = self.totals(snapshot.brokers.len());
+        let pairs = snapshot.brokers.iter().zip(&totals);
+        let active = pairs.filter(|(broker, _)| is_active(broker));
+        ends(active.map(|(_, count)| count.leaders))
+    }
+
+    /// Largest minus smallest count of leaders of all streams over the active brokers.
+    pub(super) fn total_range(&self, snapshot: &pb::Snapshot) -> Change {
+        difference(self.total_ends(snapshot))
     }
 }
 
-/// Largest minus smallest, before and after; 0 of nothing.
-pub(super) fn range(counts: impl Iterator<Item = Change> + Clone) -> Change {
-    let of = |side: fn(Change) -> i64| {
-        let side = counts.clone().map(side);
-        side.clone().max().unwrap_or(0) - side.min().unwrap_or(0)
-    };
+/// Whether a broker takes new replicas.
+pub(super) fn is_active(broker: &pb::Broker) -> bool {
+    use pb::BrokerState::{Active, Unspecified};
+    matches!(broker.state(), Active | Unspecified)
+}
+
+/// Smallest and largest, before and after; 0 of nothing.
+fn ends(counts: impl Iterator<Item = Change> + Clone) -> [Change; 2] {
+    let smallest = |side: fn(Change) -> i64| counts.clone().map(side).min().unwrap_or(0);
+    let largest = |side: fn(Change) -> i64| counts.clone().map(side).max().unwrap_or(0);
+    let sides: [fn(Change) -> i64; 2] = [|c| c.before, |c| c.after];
+    let [low, high] = [sides.map(smallest), sides.map(largest)];
+    [low, high].map(|[before, after]| Change { before, after })
+}
+
+/// The second less the first.
+fn difference([low, high]: [Change; 2]) -> Change {
     Change {
-        before: of(|c| c.before),
-        after: of(|c| c.after),
+        before: high.before - low.before,
+        after: high.after - low.after,
     }
 }
 

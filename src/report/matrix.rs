@@ -77,6 +77,16 @@ pub(super) fn write(snapshot: &pb::Snapshot, counts: &Counts, screen: Screen, ou
     if !notes.is_empty() {
         out.push_str(&format!("… and {}\n", notes.join(", ")));
     }
+    if columns.len() < brokers {
+        let [low, high] = counts.total_ends(snapshot);
+        out.push_str(&format!(
+            "Leaders of an active broker: {} to {} now, {} to {} in the plan\n",
+            grouped(low.before),
+            grouped(high.before),
+            grouped(low.after),
+            grouped(high.after)
+        ));
+    }
 }
 
 /// Positions of the streams to show, and what to say of the others.
