@@ -1,6 +1,9 @@
 //! shardflow: a placement optimizer for sharded clusters, served over gRPC.
 
+pub mod cli;
 pub mod interop;
+pub mod json;
+pub mod report;
 
 /// Messages and services of `proto/shardflow/v1`, generated.
 #[allow(missing_docs, unreachable_pub, clippy::all)]

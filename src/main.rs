@@ -1,2 +1,5 @@
-//! shardflow
-fn main() {}
+//! The `shardflow` command; see [`shardflow::cli`].
+
+fn main() -> std::process::ExitCode {
+    shardflow::cli::run(std::env::args_os())
+}

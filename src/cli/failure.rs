@@ -1,0 +1,161 @@
+//! Why a command gives no answer, and with which status it leaves.
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+use shardflow_solver::validate::Finding;
+
+use crate::json::Malformed;
+use crate::planning::Refusal;
+use crate::report::escaped;
+
+/// Status of a command whose input is wrong.
+const STATUS_INPUT: u8 = 2;
+/// Status of a command that failed for any other reason.
+const STATUS_OTHER: u8 = 1;
+
+/// Why a command gives no answer.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Failure {
+    /// The arguments contradict each other.
+    #[error("{0}")]
+    Usage(String),
+    /// A file is not the message it should be.
+    #[error("{file}:{}:{}: {}", malformed.line, malformed.column, escaped(&malformed.reason))]
+    Malformed {
+        /// Its name.
+        file: String,
+        /// What is wrong.
+        malformed: Malformed,
+    },
+    /// A file is not UTF-8.
+    #[error("{0}: not UTF-8 text")]
+    NotText(String),
+    /// A file is wrong.
+    #[error("{file} is not valid:{lines}")]
+    Invalid {
+        /// Its name.
+        file: String,
+        /// Everything that is wrong.
+        lines: Lines,
+    },
+    /// A file asks for features that this version does not have.
+    #[error("{file} asks for what this version does not have:{lines}")]
+    Unsupported {
+        /// Its name.
+        file: String,
+        /// The features.
+        lines: Lines,
+    },
+    /// A file can't be read.
+    #[error("can't read {file}: {cause}")]
+    Read {
+        /// Its name.
+        file: String,
+        /// The system's reason.
+        cause: io::Error,
+    },
+    /// A file can't be written.
+    #[error("can't write {file}: {cause}")]
+    Write {
+        /// Its name.
+        file: String,
+        /// The system's reason.
+        cause: io::Error,
+    },
+    /// A message can't be written as JSON.
+    #[error("can't write the answer as JSON: {0}")]
+    Json(#[from] serde_json::Error),
+    /// Whoever read standard output has left.
+    #[error("standard output is closed")]
+    Closed,
+    /// Something else, in words.
+    #[error("{0}")]
+    Other(String),
+}
+
+/// Findings, one a line.
+#[derive(Debug)]
+pub(super) struct Lines(Vec<String>);
+
+impl Lines {
+    pub(super) fn new(findings: impl IntoIterator<Item = impl fmt::Display>) -> Self {
+        let lines = findings.into_iter().map(|f| escaped(&f.to_string()));
+        Lines(lines.collect())
+    }
+}
+
+impl fmt::Display for Lines {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|line| write!(f, "\n{line}"))
+    }
+}
+
+impl Failure {
+    /// Status that the process leaves with. Nobody is left to be told about a closed output: that is no failure.
+    pub(super) fn status(&self) -> u8 {
+        match self {
+            Failure::Usage(_)
+            | Failure::Malformed { .. }
+            | Failure::NotText(_)
+            | Failure::Invalid { .. } => STATUS_INPUT,
+            Failure::Unsupported { .. }
+            | Failure::Read { .. }
+            | Failure::Write { .. }
+            | Failure::Json(_)
+            | Failure::Other(_) => STATUS_OTHER,
+            Failure::Closed => 0,
+        }
+    }
+
+    /// The refusal of what `file` asks for; `place` turns the path of a finding into the path in the file.
+    pub(super) fn refused(file: &str, refusal: Refusal, place: impl Fn(&str) -> String) -> Self {
+        let (findings, is_invalid) = match refusal {
+            Refusal::Invalid(findings) => (findings, true),
+            Refusal::Unsupported(findings) => (findings, false),
+        };
+        let file = file.to_owned();
+        let lines = Lines::new(placed(findings, place));
+        if is_invalid {
+            Failure::Invalid { file, lines }
+        } else {
+            Failure::Unsupported { file, lines }
+        }
+    }
+
+    pub(super) fn read(file: &Path, cause: io::Error) -> Self {
+        let file = file.display().to_string();
+        Failure::Read { file, cause }
+    }
+
+    pub(super) fn write(file: &Path, cause: io::Error) -> Self {
+        let file = file.display().to_string();
+        Failure::Write { file, cause }
+    }
+}
+
+/// The findings with their paths in the file; what two paths of one place say alike is said once.
+fn placed(findings: Vec<Finding>, place: impl Fn(&str) -> String) -> Vec<Finding> {
+    let mut placed: Vec<Finding> = Vec::with_capacity(findings.len());
+    let mut seen = std::collections::BTreeSet::new();
+    for finding in findings {
+        let path = place(&finding.path);
+        let finding = Finding { path, ..finding };
+        if seen.insert(finding.clone()) {
+            placed.push(finding);
+        }
+    }
+    placed
+}
+
+/// An error and its causes in one line.
+pub(super) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(&format!(": {cause}"));
+        source = cause.source();
+    }
+    text
+}
