@@ -126,7 +126,7 @@ pub(crate) fn check_case(name: &dyn std::fmt::Debug, case: &Case) -> Option<bool
 }
 
 /// Names the case on the way out of a failed comparison.
-struct Named<'a>(&'a dyn std::fmt::Debug);
+pub(crate) struct Named<'a>(pub(crate) &'a dyn std::fmt::Debug);
 
 impl Drop for Named<'_> {
     fn drop(&mut self) {
