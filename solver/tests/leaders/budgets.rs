@@ -5,19 +5,11 @@ use shardflow_solver::cost::{Cost, evaluate};
 use shardflow_solver::greedy::felix;
 use shardflow_solver::model::current;
 use shardflow_solver::snapshot::Problem;
-use shardflow_solver::strategy::{self, Answer, Fallback, Outcome, SolveOptions};
+use shardflow_solver::strategy::{Answer, Fallback, Outcome};
 use shardflow_solver::verify;
 
 use crate::brute::{Named, assert_bounds};
-use crate::cases::{MEDIUM, TINY, generate, solve};
-
-fn solve_within(problem: &Problem, limit: u64) -> Answer {
-    let options = SolveOptions {
-        work_limit: Some(limit),
-        ..SolveOptions::default()
-    };
-    strategy::solve(problem, &options, &never).expect("leader problems are built")
-}
+use crate::cases::{MEDIUM, TINY, generate, solve, solve_within};
 
 /// The better of the present layout and, where the limit lets them end, the tiers.
 fn start(problem: &Problem, limit: u64) -> Cost {
@@ -28,8 +20,8 @@ fn start(problem: &Problem, limit: u64) -> Cost {
 
 /// Checks an answer under a limit. Returns whether the limit was hit.
 fn check(problem: &Problem, limit: u64, unlimited: &Answer) -> bool {
-    let answer = solve_within(problem, limit);
-    assert_eq!(answer, solve_within(problem, limit), "limit {limit}");
+    let answer = solve_within(problem, Some(limit));
+    assert_eq!(answer, solve_within(problem, Some(limit)), "limit {limit}");
     let (plan, report) = (&answer.plan, &answer.report);
     assert!(report.is_reproducible);
     assert_eq!(verify::placement::check(problem, &plan.placement).faults, []);
@@ -72,7 +64,7 @@ fn more_work_never_gives_a_worse_plan() {
         let _named = Named(&seed);
         let problem = generate(seed, MEDIUM).problem();
         let work = solve(&problem).report.work;
-        let costs = (0..=24).map(|part| solve_within(&problem, work * part / 24).plan.after.0);
+        let costs = (0..=24).map(|part| solve_within(&problem, Some(work * part / 24)).plan.after.0);
         let costs: Vec<Cost> = costs.collect();
         for (part, pair) in costs.windows(2).enumerate() {
             assert!(pair[1] <= pair[0], "{part} and {} of 24 parts of {work}", part + 1);

@@ -29,7 +29,18 @@ impl Case {
 
 /// The answer without a budget.
 pub(crate) fn solve(problem: &Problem) -> Answer {
-    strategy::solve(problem, &SolveOptions::default(), &never).expect("leader problems are built")
+    solve_within(problem, None)
+}
+
+/// The answer under a work limit. The verifier never has anything to say about it.
+pub(crate) fn solve_within(problem: &Problem, work_limit: Option<u64>) -> Answer {
+    let options = SolveOptions {
+        work_limit,
+        ..SolveOptions::default()
+    };
+    let answer = strategy::solve(problem, &options, &never).expect("leader problems are built");
+    assert_eq!(answer.report.warnings, problem.warnings);
+    answer
 }
 
 /// Most of each thing.
