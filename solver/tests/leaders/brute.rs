@@ -6,7 +6,7 @@ use shardflow_solver::snapshot::{Assignment, BrokerId, Problem, Roles, ShardId};
 use shardflow_solver::strategy::{Answer, Outcome};
 use shardflow_solver::verify::placement::check;
 
-use crate::cases::{Case, TINY, generate, solve};
+use crate::cases::{Case, TINY, generate, may_be_leaderless_and_held, solve};
 
 /// Most plans to try for one problem.
 const PLANS_MAX: usize = 3_000;
@@ -76,28 +76,31 @@ fn candidates(problem: &Problem, id: ShardId) -> Vec<Assignment> {
     all
 }
 
-/// Whether the plan leaves a shard without a leader that surplus followers keep alive: the one case in which the
-/// network doesn't see every count.
-fn has_led_by_none(problem: &Problem, plan: &[Assignment]) -> bool {
-    let decides_replicas = problem.policy.roles == Roles::LeadersAndFollowers;
-    decides_replicas
-        && (plan.iter()).any(|a| a.leader.is_none() && problem.live(a).next().is_some())
+/// What a comparison shows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Match {
+    /// The optimum, and the report says so.
+    Proven,
+    /// The optimum without a proof: a held shard may be leaderless.
+    Unproven,
+    /// Worse than the optimum, likewise.
+    Missed,
 }
 
-/// An answer against the optimum. Returns whether it was proven.
-pub(crate) fn compare(problem: &Problem, answer: &Answer, optimum: &Cost) -> bool {
+/// An answer against the optimum.
+pub(crate) fn compare(problem: &Problem, answer: &Answer, optimum: &Cost) -> Match {
     let value = answer.plan.after.0;
     assert_eq!(evaluate(problem, &answer.plan.placement).0, value);
     assert_eq!(check(problem, &answer.plan.placement).faults, []);
     assert_bounds(answer, optimum);
     let is_proven = answer.report.outcome == Outcome::Optimal;
-    if is_proven || !has_led_by_none(problem, &answer.plan.placement) {
+    if is_proven || !may_be_leaderless_and_held(problem) {
         assert_eq!(value, *optimum, "warnings: {:?}", answer.report.warnings);
         assert!(is_proven, "{:?}", answer.report);
-    } else {
-        assert!(value >= *optimum);
+        return Match::Proven;
     }
-    is_proven
+    assert!(value >= *optimum);
+    if value == *optimum { Match::Unproven } else { Match::Missed }
 }
 
 /// What the report proves holds for the optimum: no bound is above it, up to the first rank that is open.
@@ -117,7 +120,7 @@ pub(crate) fn assert_bounds(answer: &Answer, optimum: &Cost) {
 }
 
 /// Solves a case and compares it, naming it where that fails.
-pub(crate) fn check_case(name: &dyn std::fmt::Debug, case: &Case) -> Option<bool> {
+pub(crate) fn check_case(name: &dyn std::fmt::Debug, case: &Case) -> Option<Match> {
     let problem = case.problem();
     let optimum = optimum(&problem)?;
     let answer = solve(&problem);
@@ -138,13 +141,13 @@ impl Drop for Named<'_> {
 
 #[test]
 fn tiny_problems_match_every_plan_tried() {
-    let (mut tried, mut proven) = (0, 0);
+    let mut matches = Vec::new();
     for seed in 0..6_000 {
-        if let Some(is_proven) = check_case(&seed, &generate(seed, TINY)) {
-            tried += 1;
-            proven += usize::from(is_proven);
-        }
+        matches.extend(check_case(&seed, &generate(seed, TINY)));
     }
-    assert!(tried > 4_000, "only {tried} problems were small enough");
-    assert!(proven > tried * 95 / 100, "only {proven} of {tried} answers were proven");
+    assert!(matches.len() > 4_000, "only {} problems were small enough", matches.len());
+    let count = |what: Match| matches.iter().filter(|&&one| one == what).count();
+    let (unproven, missed) = (count(Match::Unproven), count(Match::Missed));
+    eprintln!("{} {unproven} {missed}", matches.len());
+    assert!((unproven + missed) * 50 < matches.len(), "{unproven} unproven, {missed} missed");
 }
