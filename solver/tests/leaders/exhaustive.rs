@@ -1,0 +1,135 @@
+//! Every snapshot of a coarse grid: three brokers, up to four shards of one or two streams.
+
+use shardflow_solver::input::{
+    BrokerInput, PolicyInput, ShardInput, SnapshotInput, StreamInput,
+};
+use shardflow_solver::snapshot::{BrokerState, Roles};
+
+use crate::brute::{Match, check_case};
+use crate::cases::Case;
+
+const BROKERS: [&str; 3] = ["a", "b", "c"];
+
+/// Replicas of a shard: the leader, if any, and its followers.
+type Layout = (Option<usize>, Vec<usize>);
+
+/// Where the brokers stand: which one is not active, and which one has a cap of one leader.
+type Setting = (Option<(usize, BrokerState)>, Option<usize>, bool);
+
+fn settings() -> Vec<Setting> {
+    let mut settings = Vec::new();
+    for has_zones in [false, true] {
+        for cap in [None, Some(0), Some(1), Some(2)] {
+            settings.push((None, cap, has_zones));
+            for broker in 0..BROKERS.len() {
+                for state in [BrokerState::Draining, BrokerState::Down] {
+                    settings.push((Some((broker, state)), cap, has_zones));
+                }
+            }
+        }
+    }
+    settings
+}
+
+fn brokers(&(odd, cap, has_zones): &Setting) -> Vec<BrokerInput> {
+    (0..BROKERS.len())
+        .map(|b| BrokerInput {
+            id: BROKERS[b].to_owned(),
+            // Two brokers share a zone.
+            zone: if has_zones { ["x", "x", "y"][b] } else { "" }.to_owned(),
+            state: odd.filter(|odd| odd.0 == b).map_or(BrokerState::Active, |odd| odd.1),
+            max_leaders: (cap == Some(b)).then_some(1),
+            ..BrokerInput::default()
+        })
+        .collect()
+}
+
+/// The choices of `count` out of `kinds`, repeats allowed, order not: shards of one stream differ only in name.
+fn multisets(kinds: usize, count: usize) -> Vec<Vec<usize>> {
+    if count == 0 {
+        return vec![Vec::new()];
+    }
+    let shorter = multisets(kinds, count - 1);
+    let longer = |some: Vec<usize>| {
+        let first = some.last().copied().unwrap_or(0);
+        (first..kinds).map(move |kind| [some.clone(), vec![kind]].concat())
+    };
+    shorter.into_iter().flat_map(longer).collect()
+}
+
+fn case(roles: Roles, setting: &Setting, streams: [&[&Layout]; 2]) -> Case {
+    let mut snapshot = SnapshotInput {
+        brokers: brokers(setting),
+        ..SnapshotInput::default()
+    };
+    let factor = if roles == Roles::LeadershipOnly { 2 } else { 1 };
+    for (s, shards) in streams.into_iter().enumerate() {
+        let stream = format!("s{s}");
+        for (leader, followers) in shards.iter().copied() {
+            snapshot.shards.push(ShardInput {
+                id: format!("p{}", snapshot.shards.len()),
+                stream: stream.clone(),
+                leader: leader.map_or("", |b| BROKERS[b]).to_owned(),
+                followers: followers.iter().map(|&b| BROKERS[b].to_owned()).collect(),
+                ..ShardInput::default()
+            });
+        }
+        snapshot.streams.push(StreamInput {
+            id: stream,
+            replication_factor: factor,
+            ..StreamInput::default()
+        });
+    }
+    let policy = PolicyInput {
+        roles,
+        ..PolicyInput::default()
+    };
+    Case { snapshot, policy }
+}
+
+/// Tries all layouts of `first` and `second` shards in two streams in every setting.
+fn check_all(roles: Roles, layouts: &[Layout], first: usize, second: usize) -> usize {
+    let mut tried = 0;
+    let pick = |some: &[usize]| some.iter().map(|&kind| &layouts[kind]).collect::<Vec<_>>();
+    for setting in settings() {
+        for one in multisets(layouts.len(), first) {
+            for two in multisets(layouts.len(), second) {
+                let (one, two) = (pick(&one), pick(&two));
+                let case = case(roles, &setting, [&one, &two]);
+                let found = check_case(&(&setting, &one, &two), &case);
+                assert_eq!(found, Some(Match::Proven), "{setting:?} {one:?} {two:?}");
+                tried += 1;
+            }
+        }
+    }
+    tried
+}
+
+#[test]
+fn every_layout_without_followers() {
+    let layouts = [None, Some(0), Some(1), Some(2)].map(|leader| (leader, Vec::new()));
+    let mut tried = 0;
+    for (first, second) in [(0, 0), (1, 0), (2, 0), (1, 1), (3, 0), (2, 1), (4, 0), (3, 1), (2, 2)] {
+        tried += check_all(Roles::LeadersAndFollowers, &layouts, first, second);
+    }
+    assert_eq!(tried, 56 * (1 + 4 + 10 + 16 + 20 + 40 + 35 + 80 + 100));
+}
+
+#[test]
+fn every_layout_where_only_the_lead_moves() {
+    let mut layouts: Vec<Layout> = Vec::new();
+    for leader in [None, Some(0), Some(1), Some(2)] {
+        for set in 0..8_usize {
+            let followers: Vec<usize> = (0..3).filter(|b| set & (1 << b) != 0).collect();
+            if followers.iter().all(|&b| Some(b) != leader) {
+                layouts.push((leader, followers));
+            }
+        }
+    }
+    assert_eq!(layouts.len(), 20);
+    let mut tried = 0;
+    for (first, second) in [(1, 0), (2, 0), (1, 1), (3, 0)] {
+        tried += check_all(Roles::LeadershipOnly, &layouts, first, second);
+    }
+    assert_eq!(tried, 56 * (20 + 210 + 400 + 1_540));
+}

@@ -1,0 +1,17 @@
+//! Leader problems against independent oracles, and the promises that an answer makes.
+//!
+//! * `brute`: every admissible plan of tiny problems, random and from an exhaustive grid;
+//! * `dense`: a mixed-integer model of medium problems, written from the contract, through HiGHS;
+//! * `promises`: input order, names, idempotence, prefixes of the steps, never worse than the fallbacks;
+//! * `budgets`: answers under a work limit.
+//!
+//! Every failure names the seed of its case; `cases::generate` rebuilds it.
+
+mod brute;
+mod budgets;
+mod cases;
+mod dense;
+mod exhaustive;
+mod layouts;
+mod promises;
+mod rng;
