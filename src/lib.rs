@@ -3,7 +3,10 @@
 pub mod cli;
 pub mod interop;
 pub mod json;
+pub mod planning;
 pub mod report;
+pub mod server;
+pub mod wire;
 
 /// Messages and services of `proto/shardflow/v1`, generated.
 #[allow(missing_docs, unreachable_pub, clippy::all)]
@@ -13,7 +16,3 @@ pub mod pb {
     /// Descriptors of all messages, for reflection and the JSON mapping.
     pub const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/descriptors.bin"));
 }
-
-pub mod planning;
-pub mod server;
-pub mod wire;
