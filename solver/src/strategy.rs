@@ -296,11 +296,9 @@ fn label(
 ) -> Answer {
     let value = &plan.after.0;
     let mut warnings = Vec::new();
-    let bound = match &certificate {
-        Some(certificate) => verify::bound::bound(problem, certificate),
-        None => verify::bound::bound(problem, &Certificate::default()),
-    };
-    let bounds = match bound.map(|bound| verify::bound::proven(value, &bound)) {
+    let prices = certificate.clone().unwrap_or_default();
+    let bound = verify::bound::bound(problem, &prices);
+    let mut bounds = match bound.map(|bound| verify::bound::proven(value, &bound)) {
         Some(Ok(bounds)) => bounds,
         Some(Err(fault)) => {
             warnings.push(fault.to_string());
@@ -308,6 +306,12 @@ fn label(
         }
         None => [None; RANKS],
     };
+    if certificate.is_none() {
+        // Without prices the bound proves the ranks that it meets; short of that it says nothing worth a gap.
+        for rank in Rank::ALL {
+            bounds[rank as usize] = bounds[rank as usize].filter(|&bound| bound == value[rank]);
+        }
+    }
     let ranks: Vec<RankBound> = Rank::ALL
         .map(|rank| RankBound {
             rank,

@@ -1,8 +1,6 @@
 //! Every snapshot of a coarse grid: three brokers, up to four shards of one or two streams.
 
-use shardflow_solver::input::{
-    BrokerInput, PolicyInput, ShardInput, SnapshotInput, StreamInput,
-};
+use shardflow_solver::input::{BrokerInput, PolicyInput, ShardInput, SnapshotInput, StreamInput};
 use shardflow_solver::snapshot::{BrokerState, Roles};
 
 use crate::brute::{Match, check_case};
@@ -37,7 +35,9 @@ fn brokers(&(odd, cap, has_zones): &Setting) -> Vec<BrokerInput> {
             id: BROKERS[b].to_owned(),
             // Two brokers share a zone.
             zone: if has_zones { ["x", "x", "y"][b] } else { "" }.to_owned(),
-            state: odd.filter(|odd| odd.0 == b).map_or(BrokerState::Active, |odd| odd.1),
+            state: odd
+                .filter(|odd| odd.0 == b)
+                .map_or(BrokerState::Active, |odd| odd.1),
             max_leaders: (cap == Some(b)).then_some(1),
             ..BrokerInput::default()
         })
@@ -109,7 +109,17 @@ fn check_all(roles: Roles, layouts: &[Layout], first: usize, second: usize) -> u
 fn every_layout_without_followers() {
     let layouts = [None, Some(0), Some(1), Some(2)].map(|leader| (leader, Vec::new()));
     let mut tried = 0;
-    for (first, second) in [(0, 0), (1, 0), (2, 0), (1, 1), (3, 0), (2, 1), (4, 0), (3, 1), (2, 2)] {
+    for (first, second) in [
+        (0, 0),
+        (1, 0),
+        (2, 0),
+        (1, 1),
+        (3, 0),
+        (2, 1),
+        (4, 0),
+        (3, 1),
+        (2, 2),
+    ] {
         tried += check_all(Roles::LeadersAndFollowers, &layouts, first, second);
     }
     assert_eq!(tried, 56 * (1 + 4 + 10 + 16 + 20 + 40 + 35 + 80 + 100));
