@@ -336,6 +336,9 @@ fn verify_accepts_good_plans_and_lists_the_faults_of_others() {
     assert_eq!(session.status, 0, "{session:?}");
     assert_eq!(session.stdout, format!("{out}: no faults\n"));
     let good = read_json(&out);
+    let alone = scratch.json("alone.json", &good["plan"]);
+    let session = run(&["verify", &file, &alone]);
+    assert_eq!(session.status, 2, "a plan without its report: {session:?}");
     let mut wrong_cost = good.clone();
     wrong_cost["plan"]["after"]["weighted"] = json!("6");
     let mut wrong_place = good.clone();

@@ -124,7 +124,7 @@ fn replace(target: &Path, text: &str, permissions: Option<fs::Permissions>) -> i
         file.sync_all()?;
         fs::rename(&temporary, target)
     };
-    let written = { fill }();
+    let written = fill();
     if written.is_err() {
         let _ = fs::remove_file(&temporary);
     }

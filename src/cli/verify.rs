@@ -16,7 +16,7 @@ use crate::report::escaped;
 pub(super) struct Arguments {
     /// The OptimizeRequest as JSON; - is standard input
     file: PathBuf,
-    /// The OptimizeResponse as JSON, or its plan alone; - is standard input
+    /// The OptimizeResponse as JSON; - is standard input
     plan: PathBuf,
 }
 
@@ -25,7 +25,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Answered, Failure> {
     let source = Source::read(&arguments.file)?;
     let request: pb::OptimizeRequest = source.message()?;
     let plan = Source::read(&arguments.plan)?;
-    let (response, _) = plan.plan()?;
+    let response: pb::OptimizeResponse = plan.message()?;
     let faults = planning::verify(&request, &response)
         .map_err(|refusal| Failure::refused(&source.name, refusal, str::to_owned))?;
     if faults.is_empty() {
