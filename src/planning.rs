@@ -65,7 +65,7 @@ pub fn optimize(
 ) -> Result<pb::OptimizeResponse, Refusal> {
     let started = Instant::now();
     let (problem, options) = prepare(request)?;
-    let interrupt = control.interrupt(started, options.time_budget, problem.shards.len());
+    let interrupt = control.interrupt(started, options.time_budget, &problem);
     let answer = strategy::solve(&problem, &options.solve, &interrupt)
         .map_err(|finding| Refusal::Unsupported(vec![finding]))?;
     Ok(answer::response(
@@ -273,8 +273,7 @@ impl Side {
                 Ok(self.told(answer, &OptionsRead::default(), started))
             }
             Source::Planned(options) => {
-                let shards = self.problem.shards.len();
-                let interrupt = control.interrupt(started, options.time_budget, shards);
+                let interrupt = control.interrupt(started, options.time_budget, &self.problem);
                 let answer = strategy::solve(&self.problem, &options.solve, &interrupt)
                     .map_err(|finding| Refusal::Unsupported(vec![within(self.name, finding)]))?;
                 Ok(self.told(answer, options, started))

@@ -4,7 +4,7 @@ mod common;
 
 use std::time::{Duration, Instant};
 
-use common::{config, lopsided, optimize, start};
+use common::{config, endless, lopsided, optimize, start};
 use shardflow::pb;
 use tonic::Request;
 
@@ -13,11 +13,10 @@ const DEADLINE: Duration = Duration::from_millis(200);
 /// One try out of these must do, for the same reason.
 const TRIES: usize = 5;
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_short_deadline_is_met_with_the_best_plan_so_far() {
+/// Answers within the deadline, or panics.
+async fn answered(unlimited: pb::OptimizeRequest) -> pb::OptimizeResponse {
     let server = start(config()).await;
     let mut client = server.client().await;
-    let unlimited = optimize(lopsided(20_000, 100, 5));
     let mut stopped = unlimited.clone();
     stopped.options = Some(pb::Options {
         time_budget: Some(prost_types::Duration {
@@ -35,15 +34,25 @@ async fn a_short_deadline_is_met_with_the_best_plan_so_far() {
         request.set_timeout(deadline);
         match client.optimize(request).await {
             Err(status) => late.push(status),
-            Ok(answered) => return in_time(answered.into_inner()),
+            Ok(answered) => return answered.into_inner(),
         }
     }
     panic!("{late:?}");
 }
 
-fn in_time(answered: pb::OptimizeResponse) {
+#[tokio::test(flavor = "multi_thread")]
+async fn a_short_deadline_is_met_with_the_best_plan_so_far() {
+    let answered = answered(optimize(lopsided(20_000, 100, 5))).await;
     assert_eq!(answered.plan.unwrap().assignments.len(), 20_000);
     let report = answered.report.unwrap();
     let by_clock = report.fallback() == pb::FallbackReason::Deadline;
     assert_eq!(report.reproducible, !by_clock);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_would_take_minutes_is_answered_by_the_deadline_and_says_so() {
+    let report = answered(endless()).await.report.unwrap();
+    assert_eq!(report.fallback(), pb::FallbackReason::Deadline);
+    assert_eq!(report.outcome(), pb::Outcome::Feasible);
+    assert!(!report.reproducible);
 }

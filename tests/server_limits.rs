@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
-use common::{Client, PATIENCE, Running, config, framed, lopsided, optimize, raw, small, start};
+use common::{Client, PATIENCE, Running, config, endless, framed, optimize, raw, small, start};
 use shardflow::pb;
 use shardflow::server::{Config, Error, Server};
 use tokio::task::JoinHandle;
@@ -18,11 +18,6 @@ use tonic_health::pb::health_client::HealthClient;
 use tonic_health::pb::{HealthCheckRequest, health_check_response::ServingStatus};
 
 const NAME: &str = "shardflow.v1.PlacementService";
-
-/// Takes a solver far longer than a test has patience, unless it is stopped.
-fn endless() -> pb::OptimizeRequest {
-    optimize(lopsided(100_000, 800, 3))
-}
 
 type Answered = JoinHandle<Result<tonic::Response<pb::OptimizeResponse>, Status>>;
 

@@ -123,9 +123,13 @@ impl Numbers {
 /// A cluster of four zones and one replica a shard: streams of very different sizes, crowded on the first brokers,
 /// each shard with traffic from two zones.
 pub fn lopsided(shards: usize, brokers: usize, seed: u64) -> pb::Snapshot {
+    cluster(shards, brokers, 50, seed)
+}
+
+/// The same, with the number of streams.
+pub fn cluster(shards: usize, brokers: usize, streams: usize, seed: u64) -> pb::Snapshot {
     let mut numbers = Numbers(seed);
     let zones = ["a", "b", "c", "d"];
-    let streams = 50;
     let source = |numbers: &mut Numbers| pb::TrafficSource {
         zones: vec![zones[numbers.below(4)].into()],
         weight: numbers.below(100) as i64,
@@ -149,6 +153,11 @@ pub fn lopsided(shards: usize, brokers: usize, seed: u64) -> pb::Snapshot {
             .collect(),
         ..Default::default()
     }
+}
+
+/// Takes a solver minutes, unless it is stopped.
+pub fn endless() -> pb::OptimizeRequest {
+    optimize(cluster(30_000, 800, 300, 5))
 }
 
 /// One call, written as HTTP/2 by hand: its gRPC status and message.
