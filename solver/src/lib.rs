@@ -6,6 +6,7 @@ pub mod budget;
 pub mod certificate;
 pub mod cost;
 pub mod greedy;
+mod ids;
 pub mod input;
 pub mod model;
 pub mod network;

@@ -17,6 +17,7 @@ mod cost;
 
 pub use cost::{Convex, CostError, RankCost, Segment};
 
+use crate::ids::id_type;
 use thiserror::Error;
 
 /// Largest admissible Σ |supply| and Σ |finite bound|.
@@ -27,27 +28,6 @@ pub const POTENTIAL_MAX: i64 = 1 << 60;
 
 /// Most nodes or arcs of a network: ids are `u32`, and engines add an artificial arc per node and a root.
 pub const COUNT_MAX: usize = (u32::MAX / 2 - 2) as usize;
-
-macro_rules! id_type {
-    ($(#[$doc:meta])* $name:ident) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-        pub struct $name(pub u32);
-        impl $name {
-            /// Position in the order of adding.
-            #[inline]
-            pub fn index(self) -> usize {
-                self.0 as usize
-            }
-            /// The id at a position in the order of adding.
-            #[inline]
-            pub fn at(index: usize) -> Self {
-                debug_assert!(u32::try_from(index).is_ok());
-                Self(index as u32)
-            }
-        }
-    };
-}
 
 id_type!(
     /// A node, by the order of adding.

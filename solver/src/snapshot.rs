@@ -11,43 +11,28 @@
 //! Capacities are *in force* as the larger of the cap and what is there now, so the present layout is
 //! always admissible and a breach never grows.
 
+mod counts;
+
 use std::fmt;
 use std::ops::Range;
 
-macro_rules! index_type {
-    ($(#[$doc:meta])* $name:ident) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-        pub struct $name(pub u32);
-        impl $name {
-            /// Position in the canonical order.
-            #[inline]
-            pub fn index(self) -> usize {
-                self.0 as usize
-            }
-            /// The id at a position in the canonical order.
-            #[inline]
-            pub fn at(index: usize) -> Self {
-                debug_assert!(u32::try_from(index).is_ok());
-                Self(index as u32)
-            }
-        }
-    };
-}
+pub use counts::{Counts, Limits};
 
-index_type!(
+use crate::ids::id_type;
+
+id_type!(
     /// A broker, by its place in the canonical order.
     BrokerId
 );
-index_type!(
+id_type!(
     /// A zone, by its place in the canonical order.
     ZoneId
 );
-index_type!(
+id_type!(
     /// A stream, by its place in the canonical order.
     StreamId
 );
-index_type!(
+id_type!(
     /// A shard, by its place in the canonical order.
     ShardId
 );
@@ -446,57 +431,6 @@ impl Problem {
         (self.share_total > 0 && b.state == BrokerState::Active)
             .then(|| Band::new(count, b.share, self.share_total, spread.slack))
     }
-}
-
-/// Leaders and live replicas per broker and zone.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Counts {
-    /// Leaders by broker.
-    pub leaders: Vec<i64>,
-    /// Live replicas of any role by broker.
-    pub replicas: Vec<i64>,
-    /// Leaders by zone.
-    pub zone_leaders: Vec<i64>,
-    /// Live replicas of any role by zone.
-    pub zone_replicas: Vec<i64>,
-}
-
-impl Counts {
-    /// All zero.
-    pub fn zero(brokers: usize, zones: usize) -> Self {
-        Counts {
-            leaders: vec![0; brokers],
-            replicas: vec![0; brokers],
-            zone_leaders: vec![0; zones],
-            zone_replicas: vec![0; zones],
-        }
-    }
-    /// Adds `by` times the live replicas of an assignment; replicas on `DOWN` brokers count nowhere.
-    pub fn add(&mut self, brokers: &[Broker], assignment: &Assignment, by: i64) {
-        let is_live = |b: &BrokerId| brokers[b.index()].state != BrokerState::Down;
-        for b in assignment.replicas().filter(is_live) {
-            self.replicas[b.index()] += by;
-            self.zone_replicas[brokers[b.index()].zone.index()] += by;
-        }
-        if let Some(b) = assignment.leader.filter(is_live) {
-            self.leaders[b.index()] += by;
-            self.zone_leaders[brokers[b.index()].zone.index()] += by;
-        }
-    }
-}
-
-/// Counts of the present layout, and the caps in force: max(cap, count now); [`Limits::NONE`] where there is no cap.
-#[derive(Clone, Debug)]
-pub struct Limits {
-    /// The present layout, moves in flight finished.
-    pub present: Counts,
-    /// The caps in force, in the same shape.
-    pub in_force: Counts,
-}
-
-impl Limits {
-    /// Stands for "no cap".
-    pub const NONE: i64 = i64::MAX;
 }
 
 impl fmt::Display for BrokerState {

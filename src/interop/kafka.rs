@@ -23,6 +23,7 @@
 mod brokers;
 mod describe;
 mod export;
+mod formats;
 mod json;
 mod kcat;
 mod layout;
@@ -98,7 +99,7 @@ pub struct ImportError {
 /// Everything that isn't understood or contradicts itself, in all documents at once.
 pub fn import(import: Import<'_>) -> Result<Imported, ImportError> {
     let mut report = Report::default();
-    let mut layout = layout::parse(import.layout, &mut report);
+    let mut layout = formats::read(import.layout, &mut report);
     let listed = match import.brokers {
         Some(text) => Some(brokers::parse(text, &mut report)),
         None => layout.brokers.take(),

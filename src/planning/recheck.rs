@@ -13,6 +13,7 @@ use shardflow_solver::snapshot::{Assignment, BrokerId, Problem, Role, StreamId};
 use shardflow_solver::verify::{bound, moves, placement};
 
 use crate::pb;
+use crate::wire::cost::{ranks, terms};
 use crate::wire::external::{self, Names};
 use crate::wire::request::Listing;
 use crate::wire::{Findings, answer};
@@ -128,10 +129,10 @@ impl Recheck<'_> {
 
     fn cost(&mut self, path: &str, claimed: Option<&pb::Cost>, actual: (Cost, Terms)) {
         let claimed = claimed.copied().unwrap_or_default();
-        let fields = fields(&claimed)
-            .into_iter()
-            .zip(fields(&answer::cost(&actual)));
-        for ((name, says), (_, is)) in fields.filter(|(one, other)| one != other) {
+        let actual = answer::cost(&actual);
+        let fields = |cost: &pb::Cost| ranks(cost).into_iter().chain(terms(cost));
+        let pairs = fields(&claimed).zip(fields(&actual));
+        for ((name, says), (_, is)) in pairs.filter(|(one, other)| one != other) {
             self.add(format!("{path}.{name}: {says}: is {is}"));
         }
     }
@@ -358,30 +359,4 @@ fn rank_prices(
         }
     }
     Ok(prices)
-}
-
-/// The fields of a cost under their names.
-fn fields(cost: &pb::Cost) -> [(&'static str, i64); 20] {
-    [
-        ("unplaced_leaders", cost.unplaced_leaders),
-        ("unplaced_followers", cost.unplaced_followers),
-        ("breaches", cost.breaches),
-        ("disk_excess", cost.disk_excess),
-        ("rate_excess", cost.rate_excess),
-        ("zones_lost", cost.zones_lost),
-        ("zone_minimum_shortfall", cost.zone_minimum_shortfall),
-        ("stream_leader_spread", cost.stream_leader_spread),
-        ("cluster_leader_spread", cost.cluster_leader_spread),
-        ("stream_replica_spread", cost.stream_replica_spread),
-        ("cluster_replica_spread", cost.cluster_replica_spread),
-        ("balance_excess", cost.balance_excess),
-        ("weighted", cost.weighted),
-        ("copies", cost.copies),
-        ("leader_changes", cost.leader_changes),
-        ("traffic", cost.traffic),
-        ("overlap", cost.overlap),
-        ("promotion", cost.promotion),
-        ("same_rack", cost.same_rack),
-        ("same_rack_as_leader", cost.same_rack_as_leader),
-    ]
 }

@@ -5,9 +5,10 @@ use std::collections::HashMap;
 
 use super::counts::{Change, Counts, is_active};
 use super::table::{Cell, Screen, Side, Table, Tone, bytes, clipped, counted, grouped};
-use super::words::{self, ranks};
+use super::words;
 use super::{ID_WIDTH, LINES_MAX, title, warnings};
 use crate::pb;
+use crate::wire::cost::ranks;
 
 /// One side of the comparison with what the report derives from it.
 struct Plan<'a> {

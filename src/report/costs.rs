@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 
 use super::table::{Cell, Screen, Side, Table, Tone, grouped};
-use super::words::{plain, ranks, terms};
+use super::words::plain;
 use crate::pb;
+use crate::wire::cost::{ranks, terms};
 
 /// Appends the table of the ranks that are not 0 throughout.
 pub(super) fn write(response: &pb::OptimizeResponse, screen: Screen, out: &mut String) {

@@ -1,40 +1,8 @@
-//! Names of the wire's enums and ranks as a person reads them.
+//! The wire's enums, gaps and times as a person reads them.
 
 use std::time::Duration;
 
 use crate::pb;
-
-/// The ranks' names and values, the most important first.
-pub(super) fn ranks(cost: &pb::Cost) -> [(&'static str, i64); 15] {
-    [
-        ("unplaced_leaders", cost.unplaced_leaders),
-        ("unplaced_followers", cost.unplaced_followers),
-        ("breaches", cost.breaches),
-        ("disk_excess", cost.disk_excess),
-        ("rate_excess", cost.rate_excess),
-        ("zones_lost", cost.zones_lost),
-        ("zone_minimum_shortfall", cost.zone_minimum_shortfall),
-        ("stream_leader_spread", cost.stream_leader_spread),
-        ("cluster_leader_spread", cost.cluster_leader_spread),
-        ("stream_replica_spread", cost.stream_replica_spread),
-        ("cluster_replica_spread", cost.cluster_replica_spread),
-        ("balance_excess", cost.balance_excess),
-        ("weighted", cost.weighted),
-        ("copies", cost.copies),
-        ("leader_changes", cost.leader_changes),
-    ]
-}
-
-/// The terms of `weighted`.
-pub(super) fn terms(cost: &pb::Cost) -> [(&'static str, i64); 5] {
-    [
-        ("traffic", cost.traffic),
-        ("overlap", cost.overlap),
-        ("promotion", cost.promotion),
-        ("same_rack", cost.same_rack),
-        ("same_rack_as_leader", cost.same_rack_as_leader),
-    ]
-}
 
 /// Name of an enum's value without its prefix, in small letters with blanks.
 pub(super) fn plain(name: &str, prefix: &str) -> String {
@@ -66,11 +34,12 @@ pub(super) fn reason(step: &pb::Move) -> String {
     plain(step.reason().as_str_name(), "MOVE_REASON_")
 }
 
-/// The gap in percent; `none` where every rank is proven or nothing bounds the first that is not.
+/// The gap in percent; `none` where every rank is proven, `unknown` where nothing bounds the first that is not.
 pub(super) fn gap(report: &pb::SolveReport) -> String {
     match report.gap {
         Some(gap) => format!("{:.2} %", gap * 100.0),
-        None => "none".to_owned(),
+        None if report.outcome() == pb::Outcome::Optimal => "none".to_owned(),
+        None => "unknown".to_owned(),
     }
 }
 

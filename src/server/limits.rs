@@ -14,13 +14,11 @@ use http_body_util::BodyExt;
 use tonic::body::Body;
 use tonic::codegen::BoxFuture;
 use tonic::codegen::http::{HeaderMap, Request, Response};
-use tonic::server::NamedService;
 use tonic::{Code, Status};
 use tower::{Layer, Service};
 
 use super::pool::{Gauges, Unit};
-use super::service::Placement;
-use crate::pb::placement_service_server::PlacementServiceServer;
+use crate::pb::placement_service_server::SERVICE_NAME;
 
 /// A call as its handler finds it among the extensions of its request.
 #[derive(Clone, Debug)]
@@ -125,8 +123,7 @@ where
 }
 
 fn is_ours(path: &str) -> bool {
-    let name = <PlacementServiceServer<Placement> as NamedService>::NAME;
-    let method = path.strip_prefix('/').and_then(|p| p.strip_prefix(name));
+    let method = (path.strip_prefix('/')).and_then(|p| p.strip_prefix(SERVICE_NAME));
     method.is_some_and(|method| method.starts_with('/'))
 }
 

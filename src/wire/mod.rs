@@ -5,6 +5,7 @@
 //! a default takes its place, and the rest is read, so that the solver's own findings can be listed with them.
 
 pub mod answer;
+pub(crate) mod cost;
 pub mod external;
 pub mod request;
 

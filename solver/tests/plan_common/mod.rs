@@ -13,14 +13,14 @@ use shardflow_solver::validate;
 
 /// A cluster in the making.
 #[derive(Clone, Default)]
-pub struct Cluster {
-    pub snapshot: SnapshotInput,
-    pub policy: PolicyInput,
+pub(crate) struct Cluster {
+    pub(crate) snapshot: SnapshotInput,
+    pub(crate) policy: PolicyInput,
 }
 
 impl Cluster {
     /// One stream `s` of this factor.
-    pub fn new(factor: u32) -> Self {
+    pub(crate) fn new(factor: u32) -> Self {
         let mut cluster = Cluster::default();
         cluster.snapshot.cluster_id = "test".into();
         cluster.snapshot.streams.push(StreamInput {
@@ -31,7 +31,7 @@ impl Cluster {
         cluster
     }
     /// Another broker; zero stands for "no cap".
-    pub fn broker(
+    pub(crate) fn broker(
         mut self,
         id: &str,
         zone: &str,
@@ -50,11 +50,11 @@ impl Cluster {
         self
     }
     /// Another active broker without caps.
-    pub fn active(self, id: &str, zone: &str) -> Self {
+    pub(crate) fn active(self, id: &str, zone: &str) -> Self {
         self.broker(id, zone, BrokerState::Active, 0, 0)
     }
     /// Another shard of stream `s`.
-    pub fn shard(mut self, id: &str, leader: &str, followers: &[&str]) -> Self {
+    pub(crate) fn shard(mut self, id: &str, leader: &str, followers: &[&str]) -> Self {
         self.snapshot.shards.push(ShardInput {
             id: id.into(),
             stream: "s".into(),
@@ -65,11 +65,11 @@ impl Cluster {
         });
         self
     }
-    pub fn problem(&self) -> Problem {
+    pub(crate) fn problem(&self) -> Problem {
         validate::build(&self.snapshot, &self.policy).expect("a valid cluster")
     }
     /// The plan to a target, given as (leader, followers) by shard in canonical order.
-    pub fn plan(&self, target: &[(&str, &[&str])]) -> Plan {
+    pub(crate) fn plan(&self, target: &[(&str, &[&str])]) -> Plan {
         let problem = self.problem();
         let placement = target
             .iter()
@@ -79,11 +79,11 @@ impl Cluster {
     }
 }
 
-pub fn broker(problem: &Problem, id: &str) -> BrokerId {
+pub(crate) fn broker(problem: &Problem, id: &str) -> BrokerId {
     BrokerId::at(problem.brokers.iter().position(|b| b.id == id).expect(id))
 }
 
-pub fn assignment(problem: &Problem, leader: &str, followers: &[&str]) -> Assignment {
+pub(crate) fn assignment(problem: &Problem, leader: &str, followers: &[&str]) -> Assignment {
     let mut followers: Vec<BrokerId> = followers.iter().map(|f| broker(problem, f)).collect();
     followers.sort();
     Assignment {
@@ -93,7 +93,7 @@ pub fn assignment(problem: &Problem, leader: &str, followers: &[&str]) -> Assign
 }
 
 /// A move in short, such as `1 x COPY LEADER a>b DRAIN`.
-pub fn brief(problem: &Problem, m: &Move) -> String {
+pub(crate) fn brief(problem: &Problem, m: &Move) -> String {
     let name = |b: Option<BrokerId>| b.map_or("-", |b| &problem.broker(b).id);
     format!(
         "{} {} {:?} {:?} {}>{} {:?}",
@@ -109,13 +109,13 @@ pub fn brief(problem: &Problem, m: &Move) -> String {
 
 /// Live replicas of a shard.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Live {
-    pub leader: Option<BrokerId>,
-    pub followers: BTreeSet<BrokerId>,
+pub(crate) struct Live {
+    pub(crate) leader: Option<BrokerId>,
+    pub(crate) followers: BTreeSet<BrokerId>,
 }
 
 impl Live {
-    pub fn of(problem: &Problem, assignment: &Assignment) -> Self {
+    pub(crate) fn of(problem: &Problem, assignment: &Assignment) -> Self {
         let is_live = |b: &BrokerId| problem.brokers[b.index()].state != BrokerState::Down;
         Live {
             leader: assignment.leader.filter(is_live),
@@ -128,7 +128,7 @@ impl Live {
         }
     }
     /// Does what the documented semantics of a move say, and refuses a move that doesn't fit.
-    pub fn apply(&mut self, problem: &Problem, m: &Move) {
+    pub(crate) fn apply(&mut self, problem: &Problem, m: &Move) {
         let holds =
             |live: &Live, b: BrokerId| live.leader == Some(b) || live.followers.contains(&b);
         let is_live = |b: &BrokerId| problem.brokers[b.index()].state != BrokerState::Down;
@@ -169,7 +169,7 @@ impl Live {
             other => panic!("{other:?} is no move"),
         }
     }
-    pub fn assignment(&self) -> Assignment {
+    pub(crate) fn assignment(&self) -> Assignment {
         Assignment {
             leader: self.leader,
             followers: self.followers.iter().copied().collect(),
@@ -178,7 +178,7 @@ impl Live {
 }
 
 /// Every count with its nominal cap, in a fixed order.
-pub fn counted(problem: &Problem, layout: &[Live]) -> Vec<(i64, Option<u32>)> {
+pub(crate) fn counted(problem: &Problem, layout: &[Live]) -> Vec<(i64, Option<u32>)> {
     let mut counts = Counts::zero(problem.brokers.len(), problem.zones.len());
     for live in layout {
         for b in live.leader.iter().chain(&live.followers) {
@@ -208,7 +208,7 @@ pub fn counted(problem: &Problem, layout: &[Live]) -> Vec<(i64, Option<u32>)> {
 }
 
 /// Whether going from one layout to the next adds no breach.
-pub fn is_legal(before: &[(i64, Option<u32>)], after: &[(i64, Option<u32>)]) -> bool {
+pub(crate) fn is_legal(before: &[(i64, Option<u32>)], after: &[(i64, Option<u32>)]) -> bool {
     before
         .iter()
         .zip(after)
@@ -216,7 +216,7 @@ pub fn is_legal(before: &[(i64, Option<u32>)], after: &[(i64, Option<u32>)]) -> 
 }
 
 /// Replays a plan step by step and checks all that holds for every plan; answers with the steps.
-pub fn check(problem: &Problem, plan: &Plan) -> Vec<Vec<Move>> {
+pub(crate) fn check(problem: &Problem, plan: &Plan) -> Vec<Vec<Move>> {
     let steps: Vec<Vec<Move>> = plan
         .moves
         .chunk_by(|a, b| a.step == b.step)

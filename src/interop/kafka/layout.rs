@@ -4,9 +4,6 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use super::brokers::Listed;
-use super::json::{self, Node};
-use super::noise::is_noise;
-use super::{describe, kcat, reassignment};
 use crate::interop::{Report, few};
 
 /// Name of the layout in findings.
@@ -101,53 +98,15 @@ impl Layout {
     }
 }
 
-/// Recognises the format of a layout and reads it.
-pub(super) fn parse(text: &str, report: &mut Report) -> Layout {
-    let text = text.trim_start_matches('\u{feff}');
-    let before = report.findings.len();
-    let mut layout = recognise(text, report);
-    drop_deleted(&mut layout, report);
-    if report.findings.len() == before && layout.topics.values().all(|t| t.partitions.is_empty()) {
-        report.find(DOCUMENT, "", "a layout has at least one partition");
-    }
-    if report.findings.len() == before {
-        warn_of_sync(&layout, report);
-    }
-    layout
-}
-
-fn recognise(text: &str, report: &mut Report) -> Layout {
-    if let Some(sections) = reassignment::sections(text) {
-        return reassignment::parse_sections(&sections, report);
-    }
-    let first = text
-        .lines()
-        .find(|line| json::opens_json(line) || !is_noise(line));
-    if !first.is_some_and(json::opens_json) {
-        return describe::parse(text, report);
-    }
-    let Some(pasted) = json::paste(DOCUMENT, text, 1, report) else {
-        return Layout::default();
-    };
-    for (line, found) in &pasted.prose {
-        report.find(
-            format!("{DOCUMENT}, line {line}"),
-            found,
-            "one JSON object is expected, and nothing else",
-        );
-    }
-    let root = Node::root(DOCUMENT, &pasted.value);
-    let has = |key| root.optional(key).is_some();
-    if has("topics") && has("brokers") {
-        kcat::parse(&root, report)
-    } else if has("partitions") {
-        reassignment::parse(&root, report)
-    } else {
-        root.find(
-            report,
-            "a layout in JSON is a reassignment (`partitions`) or the output of `kcat -L -J` (`brokers` and `topics`)",
-        );
-        Layout::default()
+impl Layout {
+    /// What holds for a layout read without findings: it has partitions; what an operator should know is a warning.
+    pub(super) fn finish(&mut self, is_clean: bool, report: &mut Report) {
+        drop_deleted(self, report);
+        if is_clean && self.topics.values().all(|t| t.partitions.is_empty()) {
+            report.find(DOCUMENT, "", "a layout has at least one partition");
+        } else if is_clean {
+            warn_of_sync(self, report);
+        }
     }
 }
 

@@ -1,0 +1,54 @@
+//! How many leaders and replicas brokers and zones have, and how many they may have.
+
+use super::{Assignment, Broker, BrokerId, BrokerState};
+
+/// Leaders and live replicas per broker and zone.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Counts {
+    /// Leaders by broker.
+    pub leaders: Vec<i64>,
+    /// Live replicas of any role by broker.
+    pub replicas: Vec<i64>,
+    /// Leaders by zone.
+    pub zone_leaders: Vec<i64>,
+    /// Live replicas of any role by zone.
+    pub zone_replicas: Vec<i64>,
+}
+
+impl Counts {
+    /// All zero.
+    pub fn zero(brokers: usize, zones: usize) -> Self {
+        Counts {
+            leaders: vec![0; brokers],
+            replicas: vec![0; brokers],
+            zone_leaders: vec![0; zones],
+            zone_replicas: vec![0; zones],
+        }
+    }
+    /// Adds `by` times the live replicas of an assignment; replicas on `DOWN` brokers count nowhere.
+    pub fn add(&mut self, brokers: &[Broker], assignment: &Assignment, by: i64) {
+        let is_live = |b: &BrokerId| brokers[b.index()].state != BrokerState::Down;
+        for b in assignment.replicas().filter(is_live) {
+            self.replicas[b.index()] += by;
+            self.zone_replicas[brokers[b.index()].zone.index()] += by;
+        }
+        if let Some(b) = assignment.leader.filter(is_live) {
+            self.leaders[b.index()] += by;
+            self.zone_leaders[brokers[b.index()].zone.index()] += by;
+        }
+    }
+}
+
+/// Counts of the present layout, and the caps in force: max(cap, count now); [`Limits::NONE`] where there is no cap.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// The present layout, moves in flight finished.
+    pub present: Counts,
+    /// The caps in force, in the same shape.
+    pub in_force: Counts,
+}
+
+impl Limits {
+    /// Stands for "no cap".
+    pub const NONE: i64 = i64::MAX;
+}
