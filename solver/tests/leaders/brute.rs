@@ -14,11 +14,17 @@ const PLANS_MAX: usize = 3_000;
 /// The least cost of any admissible plan; `None` where there are more than [`PLANS_MAX`] to try.
 pub(crate) fn optimum(problem: &Problem) -> Option<Cost> {
     let mut plan = current::placement(problem);
-    assert_eq!(check(problem, &plan).faults, [], "the present layout is admissible");
+    assert_eq!(
+        check(problem, &plan).faults,
+        [],
+        "the present layout is admissible"
+    );
     let options: Vec<Vec<Assignment>> = (problem.shard_ids())
         .map(|id| options(problem, id, &mut plan))
         .collect();
-    let plans = options.iter().try_fold(1, |all: usize, some| all.checked_mul(some.len()))?;
+    let plans = options
+        .iter()
+        .try_fold(1, |all: usize, some| all.checked_mul(some.len()))?;
     if plans > PLANS_MAX {
         return None;
     }
@@ -100,7 +106,11 @@ pub(crate) fn compare(problem: &Problem, answer: &Answer, optimum: &Cost) -> Mat
         return Match::Proven;
     }
     assert!(value >= *optimum);
-    if value == *optimum { Match::Unproven } else { Match::Missed }
+    if value == *optimum {
+        Match::Unproven
+    } else {
+        Match::Missed
+    }
 }
 
 /// What the report proves holds for the optimum: no bound is above it, up to the first rank that is open.
@@ -110,7 +120,11 @@ pub(crate) fn assert_bounds(answer: &Answer, optimum: &Cost) {
         assert_eq!(entry.value, answer.plan.after.0[entry.rank]);
         let Some(bound) = entry.bound else { break };
         let least = optimum[entry.rank];
-        assert!(bound <= least, "{:?}: bound {bound}, optimum {least}", entry.rank);
+        assert!(
+            bound <= least,
+            "{:?}: bound {bound}, optimum {least}",
+            entry.rank
+        );
         if bound < entry.value {
             break;
         }
@@ -145,9 +159,15 @@ fn tiny_problems_match_every_plan_tried() {
     for seed in 0..6_000 {
         matches.extend(check_case(&seed, &generate(seed, TINY)));
     }
-    assert!(matches.len() > 4_000, "only {} problems were small enough", matches.len());
+    assert!(
+        matches.len() > 4_000,
+        "only {} problems were small enough",
+        matches.len()
+    );
     let count = |what: Match| matches.iter().filter(|&&one| one == what).count();
     let (unproven, missed) = (count(Match::Unproven), count(Match::Missed));
-    eprintln!("{} {unproven} {missed}", matches.len());
-    assert!((unproven + missed) * 50 < matches.len(), "{unproven} unproven, {missed} missed");
+    assert!(
+        (unproven + missed) * 50 < matches.len(),
+        "{unproven} unproven, {missed} missed"
+    );
 }

@@ -24,7 +24,10 @@ fn check(problem: &Problem, limit: u64, unlimited: &Answer) -> bool {
     assert_eq!(answer, solve_within(problem, Some(limit)), "limit {limit}");
     let (plan, report) = (&answer.plan, &answer.report);
     assert!(report.is_reproducible);
-    assert_eq!(verify::placement::check(problem, &plan.placement).faults, []);
+    assert_eq!(
+        verify::placement::check(problem, &plan.placement).faults,
+        []
+    );
     assert_eq!(verify::moves::check(problem, plan), []);
     assert!(plan.after.0 <= start(problem, limit), "limit {limit}");
     let is_hit = report.fallback == Some(Fallback::Budget(Stop::WorkLimit));
@@ -64,10 +67,15 @@ fn more_work_never_gives_a_worse_plan() {
         let _named = Named(&seed);
         let problem = generate(seed, MEDIUM).problem();
         let work = solve(&problem).report.work;
-        let costs = (0..=24).map(|part| solve_within(&problem, Some(work * part / 24)).plan.after.0);
+        let costs =
+            (0..=24).map(|part| solve_within(&problem, Some(work * part / 24)).plan.after.0);
         let costs: Vec<Cost> = costs.collect();
         for (part, pair) in costs.windows(2).enumerate() {
-            assert!(pair[1] <= pair[0], "{part} and {} of 24 parts of {work}", part + 1);
+            assert!(
+                pair[1] <= pair[0],
+                "{part} and {} of 24 parts of {work}",
+                part + 1
+            );
         }
     }
 }

@@ -117,8 +117,9 @@ impl Maker {
         };
         self.zones.push("nowhere".to_owned());
         let stream_count = self.rng.between(1, self.size.streams);
-        let mut streams: Vec<StreamInput> =
-            (0..stream_count).map(|i| self.stream(i, &brokers)).collect();
+        let mut streams: Vec<StreamInput> = (0..stream_count)
+            .map(|i| self.stream(i, &brokers))
+            .collect();
         let shard_count = self.rng.between(0, self.size.shards);
         let shards: Vec<ShardInput> = (0..shard_count)
             .map(|i| self.shard(i, &streams, &brokers))
@@ -150,10 +151,17 @@ impl Maker {
             _ => BrokerState::Active,
         };
         let is_down = state == BrokerState::Down;
-        let is_named = if is_down { self.rng.chance(50) } else { self.has_zones };
+        let is_named = if is_down {
+            self.rng.chance(50)
+        } else {
+            self.has_zones
+        };
         let mut tags = BTreeMap::new();
         if self.has_tags {
-            tags.insert("disk".to_owned(), self.rng.pick(&["ssd", "hdd"]).to_string());
+            tags.insert(
+                "disk".to_owned(),
+                self.rng.pick(&["ssd", "hdd"]).to_string(),
+            );
         }
         let most = self.size.shards / self.size.brokers + 1;
         BrokerInput {
@@ -198,7 +206,10 @@ impl Maker {
     fn tags(&mut self, percent: usize) -> BTreeMap<String, String> {
         let is_set = self.has_tags && self.rng.chance(percent);
         let value = self.rng.pick(&["ssd", "hdd"]).to_string();
-        is_set.then(|| ("disk".to_owned(), value)).into_iter().collect()
+        is_set
+            .then(|| ("disk".to_owned(), value))
+            .into_iter()
+            .collect()
     }
 
     fn shard(&mut self, i: usize, streams: &[StreamInput], brokers: &[BrokerInput]) -> ShardInput {
@@ -210,7 +221,9 @@ impl Maker {
             false => "",
         };
         let followers = match self.roles {
-            Roles::LeadershipOnly => self.rng.between(0, stream.replication_factor.max(1) as usize),
+            Roles::LeadershipOnly => self
+                .rng
+                .between(0, stream.replication_factor.max(1) as usize),
             Roles::LeadersAndFollowers => *self.rng.pick(&[0, 0, 0, 0, 1, 2]),
         };
         holders.truncate(followers);
@@ -285,7 +298,11 @@ impl Maker {
             from: shard.leader.clone(),
             to: to.id.clone(),
         });
-        let is_down = |id: &str| brokers.iter().any(|b| b.id == id && b.state == BrokerState::Down);
+        let is_down = |id: &str| {
+            brokers
+                .iter()
+                .any(|b| b.id == id && b.state == BrokerState::Down)
+        };
         let lapses = shard.leader.is_empty() || is_down(&shard.leader) || is_down(&to.id);
         (!lapses).then(|| to.id.clone())
     }
@@ -293,7 +310,11 @@ impl Maker {
     fn policy(&mut self) -> PolicyInput {
         let overlap = self.rng.chance(60).then(|| self.rng.between(0, 20) as i64);
         let promotion = self.rng.between(0, overlap.unwrap_or(1) as usize) as i64;
-        let mut weight = |most: usize| self.rng.chance(60).then(|| self.rng.between(0, most) as i64);
+        let mut weight = |most: usize| {
+            self.rng
+                .chance(60)
+                .then(|| self.rng.between(0, most) as i64)
+        };
         let weights = WeightsInput {
             traffic: weight(12),
             overlap_per_gib: weight(3),
@@ -332,10 +353,15 @@ impl Maker {
             if !self.is_capped || !self.rng.chance(35) {
                 continue;
             }
-            let least = self.rng.chance(50).then(|| self.rng.between(0, most) as u32);
+            let least = self
+                .rng
+                .chance(50)
+                .then(|| self.rng.between(0, most) as u32);
             let mut above = |percent: usize, most: usize| {
                 let cap = self.rng.between(0, most) as u32;
-                self.rng.chance(percent).then(|| cap.max(least.unwrap_or(0)))
+                self.rng
+                    .chance(percent)
+                    .then(|| cap.max(least.unwrap_or(0)))
             };
             limits.push(ZoneLimitInput {
                 zone,

@@ -7,8 +7,8 @@
 use std::ops::Range;
 
 use good_lp::{
-    Constraint, Expression, IntoAffineExpression, ProblemVariables, Solution, SolverModel, Variable, constraint, highs,
-    variable,
+    Constraint, Expression, IntoAffineExpression, ProblemVariables, Solution, SolverModel,
+    Variable, constraint, highs, variable,
 };
 use shardflow_solver::cost::{Cost, RANKS, Rank, evaluate};
 use shardflow_solver::snapshot::{Assignment, BrokerId, Problem, Roles, Shard, ShardId, ZoneId};
@@ -73,7 +73,10 @@ impl<'p> Dense<'p> {
         for assignment in choices(self.problem, shard) {
             let chosen = self.variables.add(variable().binary());
             sum += chosen;
-            for (rank, cost) in own_cost(self.problem, shard, &assignment).into_iter().enumerate() {
+            for (rank, cost) in own_cost(self.problem, shard, &assignment)
+                .into_iter()
+                .enumerate()
+            {
                 self.objectives[rank].add_mul(cost as f64, chosen);
             }
             self.options.push(Offer {
@@ -91,8 +94,12 @@ impl<'p> Dense<'p> {
             let shard = &self.problem.shards[option.shard];
             let leader = option.assignment.leader;
             let live = self.problem.live(&option.assignment);
-            let hits = live.filter(|&b| is_counted(shard, b, leader == Some(b))).count();
-            count.chosen.extend(std::iter::repeat_n(option.chosen, hits));
+            let hits = live
+                .filter(|&b| is_counted(shard, b, leader == Some(b)))
+                .count();
+            count
+                .chosen
+                .extend(std::iter::repeat_n(option.chosen, hits));
         }
         count
     }
@@ -100,7 +107,10 @@ impl<'p> Dense<'p> {
     fn present(&self, is_counted: impl Fn(BrokerId, bool) -> bool) -> i64 {
         let all = present(self.problem);
         let hits = |a: &Assignment| {
-            self.problem.live(a).filter(|&b| is_counted(b, a.leader == Some(b))).count() as i64
+            self.problem
+                .live(a)
+                .filter(|&b| is_counted(b, a.leader == Some(b)))
+                .count() as i64
         };
         all.iter().map(hits).sum()
     }
@@ -118,7 +128,14 @@ impl<'p> Dense<'p> {
                 .sum();
             let slack = problem.policy.cluster_leaders.map(|spread| spread.slack);
             let shards = problem.shards.len() as u64;
-            self.add_squares(Rank::ClusterLeaderSpread, leaders, takes, total, slack, shards);
+            self.add_squares(
+                Rank::ClusterLeaderSpread,
+                leaders,
+                takes,
+                total,
+                slack,
+                shards,
+            );
             self.add_stream_squares(b);
         }
         let absent = problem.policy.absent_zone_minimum as f64;
@@ -143,7 +160,11 @@ impl<'p> Dense<'p> {
             let open = |b: BrokerId| problem.is_active(b) && stream.open[b.index()];
             let range = stream.shards.start as usize..stream.shards.end as usize;
             let (mut leaders, shards) = (Count::default(), range.len() as u64);
-            for option in self.options.iter().filter(|option| range.contains(&option.shard)) {
+            for option in self
+                .options
+                .iter()
+                .filter(|option| range.contains(&option.shard))
+            {
                 if option.assignment.leader == Some(b) {
                     leaders.chosen.push(option.chosen);
                 }
@@ -151,17 +172,27 @@ impl<'p> Dense<'p> {
             let share = |b: BrokerId| u64::from(problem.broker(b).share);
             let total = problem.broker_ids().filter(|&b| open(b)).map(share).sum();
             let takes = open(b).then_some(share(b));
-            self.add_squares(Rank::StreamLeaderSpread, leaders, takes, total, slack, shards);
+            self.add_squares(
+                Rank::StreamLeaderSpread,
+                leaders,
+                takes,
+                total,
+                slack,
+                shards,
+            );
         }
     }
 
     /// The hard limit, the larger of the cap and what is there, and the breach above the cap.
     fn add_cap(&mut self, cap: Option<u32>, is_counted: impl Fn(BrokerId, bool) -> bool) {
-        let Some(cap) = cap.map(i64::from) else { return };
+        let Some(cap) = cap.map(i64::from) else {
+            return;
+        };
         let now = self.present(&is_counted);
         let count = self.count(|_, b, leads| is_counted(b, leads)).expression();
         let excess = self.variables.add(variable().min(0));
-        self.rows.push(constraint!(count.clone() - excess <= cap as f64));
+        self.rows
+            .push(constraint!(count.clone() - excess <= cap as f64));
         self.rows.push(constraint!(count <= cap.max(now) as f64));
         self.objectives[Rank::Breaches as usize] += excess;
     }
@@ -175,7 +206,9 @@ impl<'p> Dense<'p> {
         slack: Option<u32>,
         things: u64,
     ) {
-        let (Some(share), Some(slack)) = (share, slack) else { return };
+        let (Some(share), Some(slack)) = (share, slack) else {
+            return;
+        };
         if total == 0 {
             return;
         }
@@ -209,10 +242,21 @@ impl<'p> Dense<'p> {
             if factors.all(|(_, factor)| factor == 0.0) && !plan.is_empty() {
                 continue;
             }
-            let mut model = self.variables.clone().minimise(objective.clone()).using(highs);
+            let mut model = self
+                .variables
+                .clone()
+                .minimise(objective.clone())
+                .using(highs);
             model.set_verbose(false);
-            let model = model.set_threads(1).set_mip_rel_gap(0.0).expect("a gap of zero");
-            let solution = self.rows.iter().cloned().fold(model, |model, row| model.with(row));
+            let model = model
+                .set_threads(1)
+                .set_mip_rel_gap(0.0)
+                .expect("a gap of zero");
+            let solution = self
+                .rows
+                .iter()
+                .cloned()
+                .fold(model, |model, row| model.with(row));
             let solution = solution.solve().expect("the present layout is feasible");
             plan = vec![Assignment::default(); self.problem.shards.len()];
             for option in &self.options {
@@ -234,7 +278,8 @@ fn choices(problem: &Problem, shard: &Shard) -> Vec<Assignment> {
     if shard.is_pinned {
         return vec![shard.present.clone()];
     }
-    let with = |leader: Option<BrokerId>, followers: Vec<BrokerId>| Assignment { leader, followers };
+    let with =
+        |leader: Option<BrokerId>, followers: Vec<BrokerId>| Assignment { leader, followers };
     let live: Vec<BrokerId> = problem.live(&shard.present).collect();
     let is_led = shard.present.leader.is_some_and(|b| problem.is_live(b));
     let mut all: Vec<BrokerId> = shard.present.replicas().collect();
@@ -249,7 +294,10 @@ fn choices(problem: &Problem, shard: &Shard) -> Vec<Assignment> {
     }
     let stream = problem.stream(shard.stream);
     let enters = |b: &BrokerId| problem.is_active(*b) && stream.open[b.index()];
-    let newcomers = problem.broker_ids().filter(enters).filter(|b| !live.contains(b));
+    let newcomers = problem
+        .broker_ids()
+        .filter(enters)
+        .filter(|b| !live.contains(b));
     let seats: Vec<BrokerId> = live.iter().copied().chain(newcomers).collect();
     let mut choices: Vec<Assignment> = seats.iter().map(|&b| with(Some(b), vec![])).collect();
     if !is_led && live.is_empty() {
@@ -271,7 +319,11 @@ fn own_cost(problem: &Problem, shard: &Shard, plan: &Assignment) -> [i64; RANKS]
     let live: Vec<BrokerId> = problem.live(plan).collect();
     let now: Vec<BrokerId> = problem.live(&shard.present).collect();
     let leader = plan.leader;
-    let followers: Vec<BrokerId> = live.iter().copied().filter(|&b| Some(b) != leader).collect();
+    let followers: Vec<BrokerId> = live
+        .iter()
+        .copied()
+        .filter(|&b| Some(b) != leader)
+        .collect();
     let mut cost = [0; RANKS];
     cost[0] = i64::from(leader.is_none());
     cost[1] = (factor - 1 - followers.len() as i64).max(0);
@@ -291,7 +343,11 @@ fn own_cost(problem: &Problem, shard: &Shard, plan: &Assignment) -> [i64; RANKS]
                 cost[2] += (there - i64::from(most)).max(0);
             }
         }
-        let kept = if problem.policy.allow_zone_loss { 0 } else { spans(&now) };
+        let kept = if problem.policy.allow_zone_loss {
+            0
+        } else {
+            spans(&now)
+        };
         let wanted = i64::from(problem.policy.min_zones).max(kept).min(factor);
         cost[5] = (wanted - spans(&live)).max(0);
     }
@@ -301,7 +357,10 @@ fn own_cost(problem: &Problem, shard: &Shard, plan: &Assignment) -> [i64; RANKS]
     cost[12] = copies * (weights.overlap + weights.overlap_per_gib * gib);
     if let Some(leader) = leader {
         cost[12] += weights.traffic * shard.leader_traffic.cross(zone(leader));
-        let together = followers.iter().filter(|&&b| zone(b) == zone(leader)).count() as i64;
+        let together = followers
+            .iter()
+            .filter(|&&b| zone(b) == zone(leader))
+            .count() as i64;
         cost[12] += weights.same_rack_as_leader * together;
         let old = shard.present.leader.filter(|&b| problem.is_live(b));
         let is_promoted = shard.present.followers.contains(&leader);
@@ -313,7 +372,10 @@ fn own_cost(problem: &Problem, shard: &Shard, plan: &Assignment) -> [i64; RANKS]
         cost[14] = i64::from(is_renamed) + i64::from(fails_over);
     }
     for (at, &b) in live.iter().enumerate() {
-        let pairs = live[..at].iter().filter(|&&other| zone(other) == zone(b)).count() as i64;
+        let pairs = live[..at]
+            .iter()
+            .filter(|&&other| zone(other) == zone(b))
+            .count() as i64;
         cost[12] += weights.same_rack * pairs;
     }
     for &b in &followers {
@@ -336,6 +398,8 @@ fn medium_problems_match_highs_in_every_rank() {
         moved += usize::from(!answer.plan.moves.is_empty());
         proven += usize::from(compare(&problem, &answer, &optimum) == Match::Proven);
     }
-    eprintln!("{moved} {proven}");
-    assert!(moved > 200 && proven > 250, "{moved} plans move shards, {proven} are proven");
+    assert!(
+        moved > 200 && proven > 250,
+        "{moved} plans move shards, {proven} are proven"
+    );
 }

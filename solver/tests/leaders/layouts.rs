@@ -16,7 +16,9 @@ pub(crate) fn with_layout(case: &Case, problem: &Problem, layout: &[Assignment])
     case.snapshot.in_flight.clear();
     let name = |b: BrokerId| problem.broker(b).id.clone();
     for input in &mut case.snapshot.shards {
-        let id = problem.shard_ids().find(|&id| problem.shard(id).id == input.id);
+        let id = problem
+            .shard_ids()
+            .find(|&id| problem.shard(id).id == input.id);
         let id = id.expect("every shard of the input is in the problem");
         let assignment = &layout[id.index()];
         input.leader = assignment.leader.map_or_else(String::new, name);
@@ -30,7 +32,12 @@ pub(crate) fn with_layout(case: &Case, problem: &Problem, layout: &[Assignment])
 pub(crate) fn after_steps(problem: &Problem, plan: &Plan) -> Vec<Vec<Assignment>> {
     let mut layout = present(problem);
     let mut layouts = vec![layout.clone()];
-    let last_step = |one: &Move| plan.moves.iter().rfind(|m| m.shard == one.shard).map(|m| m.step);
+    let last_step = |one: &Move| {
+        plan.moves
+            .iter()
+            .rfind(|m| m.shard == one.shard)
+            .map(|m| m.step)
+    };
     for step in plan.moves.chunk_by(|a, b| a.step == b.step) {
         for one in step {
             apply(&mut layout[one.shard.index()], one);
@@ -43,7 +50,12 @@ pub(crate) fn after_steps(problem: &Problem, plan: &Plan) -> Vec<Vec<Assignment>
             live.sort_unstable();
             wanted.sort_unstable();
             let leader = moved.leader.filter(|&b| problem.is_live(b));
-            assert_eq!((leader, live), (planned.leader, wanted), "moves of {:?}", one.shard);
+            assert_eq!(
+                (leader, live),
+                (planned.leader, wanted),
+                "moves of {:?}",
+                one.shard
+            );
             moved.clone_from(planned);
         }
         layouts.push(layout.clone());
@@ -57,13 +69,20 @@ fn apply(layout: &mut Assignment, one: &Move) {
         let old = layout.leader.take();
         layout.followers.extend(old);
     } else if let Some(from) = one.from {
-        assert!(layout.holds(from), "{one:?} starts where no replica is: {layout:?}");
+        assert!(
+            layout.holds(from),
+            "{one:?} starts where no replica is: {layout:?}"
+        );
         layout.leader = layout.leader.filter(|&b| b != from);
         layout.followers.retain(|&b| b != from);
     }
     if let Some(to) = one.to {
         let is_promotion = one.kind == MoveKind::Promotion;
-        assert_eq!(layout.holds(to), is_promotion, "{one:?} does not fit {layout:?}");
+        assert_eq!(
+            layout.holds(to),
+            is_promotion,
+            "{one:?} does not fit {layout:?}"
+        );
         layout.followers.retain(|&b| b != to);
         if is_leader {
             // A leader that stays behind follows.

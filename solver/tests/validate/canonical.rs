@@ -6,7 +6,10 @@ use shardflow_solver::snapshot::{BrokerState, Problem, Roles, StreamId};
 use crate::{accepted, replicas, shard, snapshot, source, stream};
 
 fn zone_names(problem: &Problem) -> Vec<&str> {
-    problem.broker_ids().map(|b| problem.zones[problem.zone_of(b).index()].name.as_str()).collect()
+    problem
+        .broker_ids()
+        .map(|b| problem.zones[problem.zone_of(b).index()].name.as_str())
+        .collect()
 }
 
 fn with_zones(zones: [&str; 4]) -> SnapshotInput {
@@ -69,7 +72,11 @@ fn everything_is_sorted() {
     let problem = accepted(&input, &PolicyInput::default());
     let ids: Vec<&str> = problem.brokers.iter().map(|b| b.id.as_str()).collect();
     assert_eq!(ids, ["b1", "b10", "b2"]);
-    let streams: Vec<_> = problem.streams.iter().map(|s| (&*s.id, s.shards.clone())).collect();
+    let streams: Vec<_> = problem
+        .streams
+        .iter()
+        .map(|s| (&*s.id, s.shards.clone()))
+        .collect();
     assert_eq!(streams, [("s", 0..4), ("t", 4..5), ("u", 5..5)]);
     let ids: Vec<&str> = problem.shards.iter().map(|s| s.id.as_str()).collect();
     assert_eq!(ids, ["B", "c", "d", "b", "a"]);
@@ -104,13 +111,21 @@ fn a_factor_of_zero_is_one() {
 fn tags_and_allowed_brokers_open_a_stream() {
     let (mut snapshot, mut policy) = (snapshot(), PolicyInput::default());
     let tag = |key: &str, value: &str| (key.to_owned(), value.to_owned());
-    for (broker, disk) in snapshot.brokers.iter_mut().zip(["ssd", "hdd", "ssd", "ssd"]) {
+    for (broker, disk) in snapshot
+        .brokers
+        .iter_mut()
+        .zip(["ssd", "hdd", "ssd", "ssd"])
+    {
         broker.tags.extend([tag("disk", disk), tag("team", "red")]);
     }
     snapshot.brokers[3].tags.remove("team");
-    policy.required_tags.extend([tag("disk", "ssd"), tag("team", "red")]);
+    policy
+        .required_tags
+        .extend([tag("disk", "ssd"), tag("team", "red")]);
     // The stream's own tag replaces the policy's of the same key; the other one still holds.
-    snapshot.streams[1].required_tags.extend([tag("disk", "hdd")]);
+    snapshot.streams[1]
+        .required_tags
+        .extend([tag("disk", "hdd")]);
     let problem = accepted(&snapshot, &policy);
     assert_eq!(problem.streams[0].open, [true, false, true, false]);
     assert_eq!(problem.streams[1].open, [false, true, false, false]);
@@ -119,7 +134,10 @@ fn tags_and_allowed_brokers_open_a_stream() {
     let problem = accepted(&snapshot, &policy);
     assert_eq!(problem.streams[0].open, [false, false, true, false]);
     assert_eq!(problem.streams[0].share_total, 0);
-    assert!(!problem.may_enter(StreamId(0), problem.broker_ids().nth(2).expect("four brokers")));
+    assert!(!problem.may_enter(
+        StreamId(0),
+        problem.broker_ids().nth(2).expect("four brokers")
+    ));
     assert_eq!(problem.warnings, Vec::<String>::new());
 }
 
@@ -141,11 +159,17 @@ fn a_limit_on_a_zone_without_brokers_is_a_warning_and_a_shortfall() {
         ..ZoneLimitInput::default()
     };
     let policy = PolicyInput {
-        zone_limits: vec![limit("y", Some(2)), limit("a", Some(1)), limit("x", Some(3)), limit("w", None)],
+        zone_limits: vec![
+            limit("y", Some(2)),
+            limit("a", Some(1)),
+            limit("x", Some(3)),
+            limit("w", None),
+        ],
         ..PolicyInput::default()
     };
     let problem = accepted(&snapshot(), &policy);
-    let expected = ["w", "x", "y"].map(|z| format!("policy.zone_limits: no broker is in zone {z:?}"));
+    let expected =
+        ["w", "x", "y"].map(|z| format!("policy.zone_limits: no broker is in zone {z:?}"));
     assert_eq!(problem.warnings, expected);
     assert_eq!(problem.policy.absent_zone_minimum, 5);
     assert_eq!(problem.zones[0].min_leaders, 1);
@@ -154,20 +178,43 @@ fn a_limit_on_a_zone_without_brokers_is_a_warning_and_a_shortfall() {
 #[test]
 fn traffic_crosses_into_zones_that_a_source_does_not_list() {
     let mut snapshot = snapshot();
-    snapshot.shards[0].sources = vec![source(&["a", "a", "b"], 5), source(&["nowhere"], 7), source(&[], 1)];
+    snapshot.shards[0].sources = vec![
+        source(&["a", "a", "b"], 5),
+        source(&["nowhere"], 7),
+        source(&[], 1),
+    ];
     let problem = accepted(&snapshot, &PolicyInput::default());
     let shard = &problem.shards[0];
-    let cross: Vec<i64> =
-        problem.broker_ids().map(|b| shard.leader_traffic.cross(problem.zone_of(b))).collect();
+    let cross: Vec<i64> = problem
+        .broker_ids()
+        .map(|b| shard.leader_traffic.cross(problem.zone_of(b)))
+        .collect();
     assert_eq!(cross, [8, 8, 13, 13]);
-    assert_eq!(shard.follower_traffic.cross(problem.zone_of(problem.broker_ids().next().expect("a broker"))), 0);
+    assert_eq!(
+        shard
+            .follower_traffic
+            .cross(problem.zone_of(problem.broker_ids().next().expect("a broker"))),
+        0
+    );
 }
 
 #[test]
 fn weights_take_the_documented_defaults() {
-    let weights = accepted(&snapshot(), &PolicyInput::default()).policy.weights;
-    assert_eq!((weights.traffic, weights.overlap, weights.overlap_per_gib), (10, 1, 0));
-    assert_eq!((weights.promotion, weights.same_rack, weights.same_rack_as_leader), (0, 10, 0));
+    let weights = accepted(&snapshot(), &PolicyInput::default())
+        .policy
+        .weights;
+    assert_eq!(
+        (weights.traffic, weights.overlap, weights.overlap_per_gib),
+        (10, 1, 0)
+    );
+    assert_eq!(
+        (
+            weights.promotion,
+            weights.same_rack,
+            weights.same_rack_as_leader
+        ),
+        (0, 10, 0)
+    );
 }
 
 #[test]
@@ -177,7 +224,10 @@ fn replica_spreads_are_off_where_replicas_are_not_decided() {
     let spreads = |snapshot: &SnapshotInput, policy: &PolicyInput| {
         let policy = accepted(snapshot, policy).policy;
         let leaders = policy.stream_leaders.is_some() && policy.cluster_leaders.is_some();
-        assert_eq!(policy.stream_replicas.is_some(), policy.cluster_replicas.is_some());
+        assert_eq!(
+            policy.stream_replicas.is_some(),
+            policy.cluster_replicas.is_some()
+        );
         (leaders, policy.stream_replicas.is_some())
     };
     assert_eq!(spreads(&snapshot, &policy), (true, true));

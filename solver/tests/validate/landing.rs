@@ -28,7 +28,10 @@ fn lands(snapshot: &SnapshotInput, leader: &str, followers: &[&str], is_pinned: 
     let problem = accepted(snapshot, &PolicyInput::default());
     let landed = replicas(&problem, &problem.shards[0].present);
     let followers = followers.iter().map(|&b| b.to_owned()).collect();
-    assert_eq!(landed, ((!leader.is_empty()).then(|| leader.to_owned()), followers));
+    assert_eq!(
+        landed,
+        ((!leader.is_empty()).then(|| leader.to_owned()), followers)
+    );
     assert_eq!(problem.shards[0].is_pinned, is_pinned);
 }
 
@@ -39,33 +42,66 @@ fn without_flights_the_layout_is_as_listed() {
 
 #[test]
 fn a_leader_moves_to_a_broker_that_held_nothing() {
-    lands(&with_flights(&[flight(Role::Leader, "a", "d")]), "d", &["b", "c"], true);
+    lands(
+        &with_flights(&[flight(Role::Leader, "a", "d")]),
+        "d",
+        &["b", "c"],
+        true,
+    );
 }
 
 #[test]
 fn a_leader_that_moves_onto_a_follower_swaps_with_it() {
-    lands(&with_flights(&[flight(Role::Leader, "a", "b")]), "b", &["a", "c"], true);
+    lands(
+        &with_flights(&[flight(Role::Leader, "a", "b")]),
+        "b",
+        &["a", "c"],
+        true,
+    );
 }
 
 #[test]
 fn a_follower_moves() {
-    lands(&with_flights(&[flight(Role::Follower, "b", "d")]), "a", &["c", "d"], true);
+    lands(
+        &with_flights(&[flight(Role::Follower, "b", "d")]),
+        "a",
+        &["c", "d"],
+        true,
+    );
 }
 
 #[test]
 fn a_follower_without_from_is_added() {
-    lands(&with_flights(&[flight(Role::Follower, "", "d")]), "a", &["b", "c", "d"], true);
+    lands(
+        &with_flights(&[flight(Role::Follower, "", "d")]),
+        "a",
+        &["b", "c", "d"],
+        true,
+    );
 }
 
 #[test]
 fn a_follower_that_is_there_already_is_not_added_twice() {
-    lands(&with_flights(&[flight(Role::Follower, "", "c")]), "a", &["b", "c"], true);
-    lands(&with_flights(&[flight(Role::Follower, "b", "c")]), "a", &["c"], true);
+    lands(
+        &with_flights(&[flight(Role::Follower, "", "c")]),
+        "a",
+        &["b", "c"],
+        true,
+    );
+    lands(
+        &with_flights(&[flight(Role::Follower, "b", "c")]),
+        "a",
+        &["c"],
+        true,
+    );
 }
 
 #[test]
 fn a_pair_of_flights_that_swap_comes_out_as_the_swap() {
-    let swap = [flight(Role::Leader, "a", "b"), flight(Role::Follower, "b", "a")];
+    let swap = [
+        flight(Role::Leader, "a", "b"),
+        flight(Role::Follower, "b", "a"),
+    ];
     lands(&with_flights(&swap), "b", &["a", "c"], true);
     let [leader, follower] = swap;
     lands(&with_flights(&[follower, leader]), "b", &["a", "c"], true);
@@ -73,10 +109,16 @@ fn a_pair_of_flights_that_swap_comes_out_as_the_swap() {
 
 #[test]
 fn a_pair_of_flights_moves_both_roles() {
-    let both = [flight(Role::Leader, "a", "d"), flight(Role::Follower, "b", "a")];
+    let both = [
+        flight(Role::Leader, "a", "d"),
+        flight(Role::Follower, "b", "a"),
+    ];
     lands(&with_flights(&both), "d", &["a", "c"], true);
     // The follower leaves the broker that the leader enters.
-    let chain = [flight(Role::Leader, "a", "b"), flight(Role::Follower, "b", "d")];
+    let chain = [
+        flight(Role::Leader, "a", "b"),
+        flight(Role::Follower, "b", "d"),
+    ];
     lands(&with_flights(&chain), "b", &["c", "d"], true);
 }
 
@@ -90,19 +132,27 @@ fn a_flight_to_a_down_broker_lapses() {
         snapshot.brokers[3].state = BrokerState::Draining;
         accepted(&snapshot, &PolicyInput::default());
         let problem = accepted(&snapshot, &PolicyInput::default());
-        assert!(problem.shards[0].is_pinned, "DRAINING brokers still take what is on its way");
+        assert!(
+            problem.shards[0].is_pinned,
+            "DRAINING brokers still take what is on its way"
+        );
     }
 }
 
 #[test]
 fn one_flight_of_a_pair_may_lapse_alone() {
-    let mut snapshot =
-        with_flights(&[flight(Role::Leader, "a", "d"), flight(Role::Follower, "b", "a")]);
+    let mut snapshot = with_flights(&[
+        flight(Role::Leader, "a", "d"),
+        flight(Role::Follower, "b", "a"),
+    ]);
     snapshot.brokers[3].state = BrokerState::Down;
     // The leader stays on `a`, where the follower would go.
     let rejection = crate::rejected(&snapshot, &PolicyInput::default());
     assert_eq!(rejection.invalid[0].path, "snapshot.in_flight[1].to");
-    snapshot.in_flight = vec![flight(Role::Leader, "a", "d"), flight(Role::Follower, "b", "d")];
+    snapshot.in_flight = vec![
+        flight(Role::Leader, "a", "d"),
+        flight(Role::Follower, "b", "d"),
+    ];
     lands(&snapshot, "a", &["b", "c"], false);
 }
 

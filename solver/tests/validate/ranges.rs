@@ -19,7 +19,10 @@ fn plan(problem: &Problem, planner: Planner) -> strategy::Answer {
         ..SolveOptions::default()
     };
     let answer = strategy::solve(problem, &options, &never).expect("the planner is built");
-    assert_eq!(verify::placement::check(problem, &answer.plan.placement).faults, []);
+    assert_eq!(
+        verify::placement::check(problem, &answer.plan.placement).faults,
+        []
+    );
     assert_eq!(verify::moves::check(problem, &answer.plan), []);
     assert_eq!(answer.report.warnings, problem.warnings);
     answer
@@ -71,7 +74,9 @@ fn each_weight_is_named_by_itself() {
         ("overlap_per_gib", |p| &mut p.weights.overlap_per_gib),
         ("promotion", |p| &mut p.weights.promotion),
         ("same_rack", |p| &mut p.weights.same_rack),
-        ("same_rack_as_leader", |p| &mut p.weights.same_rack_as_leader),
+        ("same_rack_as_leader", |p| {
+            &mut p.weights.same_rack_as_leader
+        }),
     ];
     for (name, field) in fields {
         let mut policy = PolicyInput::default();
@@ -80,10 +85,19 @@ fn each_weight_is_named_by_itself() {
         let paths: Vec<&str> = rejection.invalid.iter().map(|f| f.path.as_str()).collect();
         // A promotion may not be dearer than a copy either.
         let times = if name == "promotion" { 2 } else { 1 };
-        assert_eq!(paths, vec![format!("policy.weights.{name}"); times], "{rejection:?}");
+        assert_eq!(
+            paths,
+            vec![format!("policy.weights.{name}"); times],
+            "{rejection:?}"
+        );
         let last = rejection.invalid.last().expect("a finding");
         assert_eq!(last.value, i64::MAX.to_string());
-        assert!(last.rule.starts_with("over all shards the cost could reach "), "{}", last.rule);
+        assert!(
+            last.rule
+                .starts_with("over all shards the cost could reach "),
+            "{}",
+            last.rule
+        );
     }
 }
 
@@ -94,12 +108,22 @@ fn the_sum_of_the_weights_stays_in_range_too() {
     // Two shards, each with room for two replicas: 4 copies and 2 pairs.
     policy.weights.overlap = Some(WEIGHTED_MAX / 8);
     policy.weights.same_rack = Some(WEIGHTED_MAX / 4 - 1);
-    assert_eq!(plan(&accepted(&snapshot, &policy), Planner::Auto).plan.moves.len(), 2);
+    assert_eq!(
+        plan(&accepted(&snapshot, &policy), Planner::Auto)
+            .plan
+            .moves
+            .len(),
+        2
+    );
     policy.weights.same_rack = Some(WEIGHTED_MAX / 4 + 8);
     let rejection = rejected(&snapshot, &policy);
     assert_eq!(rejection.invalid.len(), 1, "{rejection:?}");
     assert_eq!(rejection.invalid[0].path, "policy.weights");
-    assert!(rejection.invalid[0].rule.starts_with("over all shards the costs could reach "));
+    assert!(
+        rejection.invalid[0]
+            .rule
+            .starts_with("over all shards the costs could reach ")
+    );
 }
 
 #[test]
@@ -110,12 +134,21 @@ fn weights_of_sources_stay_in_range() {
     snapshot.shards[0].sources = vec![source(&[], i64::MAX)];
     accepted(&snapshot, policy);
     snapshot.shards[0].sources.push(source(&["a"], 1));
-    let rule = format!("brings the weights of the shard's sources above {}", i64::MAX);
+    let rule = format!(
+        "brings the weights of the shard's sources above {}",
+        i64::MAX
+    );
     let path = "snapshot.shards[0].sources[1].weight";
-    assert_eq!(rejected(&snapshot, policy).invalid, [finding(path, "1", &rule)]);
+    assert_eq!(
+        rejected(&snapshot, policy).invalid,
+        [finding(path, "1", &rule)]
+    );
     snapshot.shards[0].follower_sources = std::mem::take(&mut snapshot.shards[0].sources);
     let path = "snapshot.shards[0].follower_sources[1].weight";
-    assert_eq!(rejected(&snapshot, policy).invalid, [finding(path, "1", &rule)]);
+    assert_eq!(
+        rejected(&snapshot, policy).invalid,
+        [finding(path, "1", &rule)]
+    );
 }
 
 #[test]
@@ -131,7 +164,10 @@ fn bytes_of_all_replicas_stay_in_range() {
     let rejection = rejected(&snapshot, &PolicyInput::default());
     let value = (i128::from(i64::MAX / 4 + 2) * 2).to_string();
     let rule = format!("brings the bytes of all replicas above {}", i64::MAX);
-    assert_eq!(rejection.invalid, [finding("snapshot.shards[1].size_bytes", &value, &rule)]);
+    assert_eq!(
+        rejection.invalid,
+        [finding("snapshot.shards[1].size_bytes", &value, &rule)]
+    );
 }
 
 #[test]
@@ -143,7 +179,10 @@ fn rates_of_all_shards_stay_in_range() {
     snapshot.shards[1].rate = 2;
     let rejection = rejected(&snapshot, &PolicyInput::default());
     let rule = format!("brings the rates of all shards above {}", i64::MAX);
-    assert_eq!(rejection.invalid, [finding("snapshot.shards[1].rate", "2", &rule)]);
+    assert_eq!(
+        rejection.invalid,
+        [finding("snapshot.shards[1].rate", "2", &rule)]
+    );
 }
 
 #[test]
@@ -185,12 +224,14 @@ fn the_largest_numbers_of_every_kind_are_solved() {
     policy.min_zones = u32::MAX;
     policy.max_replicas_per_zone = Some(u32::MAX);
     for zone in ["a", "c", "x", "y"] {
-        policy.zone_limits.push(shardflow_solver::input::ZoneLimitInput {
-            zone: zone.to_owned(),
-            min_leaders: Some(u32::MAX),
-            max_leaders: Some(u32::MAX),
-            max_replicas: Some(u32::MAX),
-        });
+        policy
+            .zone_limits
+            .push(shardflow_solver::input::ZoneLimitInput {
+                zone: zone.to_owned(),
+                min_leaders: Some(u32::MAX),
+                max_leaders: Some(u32::MAX),
+                max_replicas: Some(u32::MAX),
+            });
     }
     let answer = plan(&accepted(&snapshot, &policy), Planner::Auto);
     assert_eq!(answer.report.outcome, Outcome::Optimal);

@@ -11,24 +11,45 @@ const UNSUPPORTED: &str = "is not supported by this version";
 
 #[test]
 fn ids_are_not_empty() {
-    finds(|s, _| s.brokers[3].id.clear(), ["snapshot.brokers[3].id", "", "must not be empty"]);
-    finds(|s, _| s.streams[1].id.clear(), ["snapshot.streams[1].id", "", "must not be empty"]);
-    finds(|s, _| s.shards[0].id.clear(), ["snapshot.shards[0].id", "", "must not be empty"]);
+    finds(
+        |s, _| s.brokers[3].id.clear(),
+        ["snapshot.brokers[3].id", "", "must not be empty"],
+    );
+    finds(
+        |s, _| s.streams[1].id.clear(),
+        ["snapshot.streams[1].id", "", "must not be empty"],
+    );
+    finds(
+        |s, _| s.shards[0].id.clear(),
+        ["snapshot.shards[0].id", "", "must not be empty"],
+    );
 }
 
 #[test]
 fn ids_are_unique() {
     finds(
         |s, _| s.brokers[3].id = "a".to_owned(),
-        ["snapshot.brokers[3].id", "a", "is already the id of snapshot.brokers[0]"],
+        [
+            "snapshot.brokers[3].id",
+            "a",
+            "is already the id of snapshot.brokers[0]",
+        ],
     );
     finds(
         |s, _| s.streams[1].id = "s".to_owned(),
-        ["snapshot.streams[1].id", "s", "is already the id of snapshot.streams[0]"],
+        [
+            "snapshot.streams[1].id",
+            "s",
+            "is already the id of snapshot.streams[0]",
+        ],
     );
     finds(
         |s, _| s.shards.push(shard("p", "t", "", &[])),
-        ["snapshot.shards[1].id", "p", "is already the id of snapshot.shards[0]"],
+        [
+            "snapshot.shards[1].id",
+            "p",
+            "is already the id of snapshot.shards[0]",
+        ],
     );
 }
 
@@ -61,15 +82,25 @@ fn sizes_and_rates_of_brokers_are_not_negative() {
 fn an_allowed_broker_has_a_name() {
     finds(
         |s, _| s.streams[0].allowed_brokers = vec!["a".to_owned(), String::new()],
-        ["snapshot.streams[0].allowed_brokers[1]", "", "must name a broker"],
+        [
+            "snapshot.streams[0].allowed_brokers[1]",
+            "",
+            "must name a broker",
+        ],
     );
 }
 
 #[test]
 fn a_shard_is_of_a_listed_stream() {
     let rule = "is not the id of a stream in snapshot.streams";
-    finds(|s, _| s.shards[0].stream = "x".to_owned(), ["snapshot.shards[0].stream", "x", rule]);
-    finds(|s, _| s.shards[0].stream.clear(), ["snapshot.shards[0].stream", "", rule]);
+    finds(
+        |s, _| s.shards[0].stream = "x".to_owned(),
+        ["snapshot.shards[0].stream", "x", rule],
+    );
+    finds(
+        |s, _| s.shards[0].stream.clear(),
+        ["snapshot.shards[0].stream", "", rule],
+    );
 }
 
 #[test]
@@ -81,7 +112,11 @@ fn a_number_is_unique_in_its_stream() {
     };
     finds(
         |s, _| s.shards = vec![numbered("p", "s", Some(7)), numbered("q", "s", Some(7))],
-        ["snapshot.shards[1].number", "7", "is the number of another shard of stream \"s\""],
+        [
+            "snapshot.shards[1].number",
+            "7",
+            "is the number of another shard of stream \"s\"",
+        ],
     );
     let mut snapshot = snapshot();
     snapshot.shards = vec![
@@ -95,7 +130,10 @@ fn a_number_is_unique_in_its_stream() {
 
 #[test]
 fn replicas_are_on_listed_brokers() {
-    finds(|s, _| s.shards[0].leader = "x".to_owned(), ["snapshot.shards[0].leader", "x", UNLISTED]);
+    finds(
+        |s, _| s.shards[0].leader = "x".to_owned(),
+        ["snapshot.shards[0].leader", "x", UNLISTED],
+    );
     finds(
         |s, _| s.shards[0].followers.push("x".to_owned()),
         ["snapshot.shards[0].followers[1]", "x", UNLISTED],
@@ -110,7 +148,11 @@ fn replicas_are_on_listed_brokers() {
 fn replicas_are_on_distinct_brokers() {
     finds(
         |s, _| s.shards[0].followers.push("a".to_owned()),
-        ["snapshot.shards[0].followers[1]", "a", "is the leader as well"],
+        [
+            "snapshot.shards[0].followers[1]",
+            "a",
+            "is the leader as well",
+        ],
     );
     finds(
         |s, _| s.shards[0].followers.push("b".to_owned()),
@@ -120,25 +162,46 @@ fn replicas_are_on_distinct_brokers() {
 
 #[test]
 fn sizes_and_rates_of_shards_are_not_negative() {
-    finds(|s, _| s.shards[0].size_bytes = -1, ["snapshot.shards[0].size_bytes", "-1", NEGATIVE]);
-    finds(|s, _| s.shards[0].rate = -5, ["snapshot.shards[0].rate", "-5", NEGATIVE]);
+    finds(
+        |s, _| s.shards[0].size_bytes = -1,
+        ["snapshot.shards[0].size_bytes", "-1", NEGATIVE],
+    );
+    finds(
+        |s, _| s.shards[0].rate = -5,
+        ["snapshot.shards[0].rate", "-5", NEGATIVE],
+    );
 }
 
 #[test]
 fn sources_have_weights_and_named_zones() {
     let bad = || vec![source(&["z"], 0), source(&["z"], -4)];
-    finds(|s, _| s.shards[0].sources = bad(), ["snapshot.shards[0].sources[1].weight", "-4", NEGATIVE]);
+    finds(
+        |s, _| s.shards[0].sources = bad(),
+        ["snapshot.shards[0].sources[1].weight", "-4", NEGATIVE],
+    );
     finds(
         |s, _| s.shards[0].follower_sources = bad(),
-        ["snapshot.shards[0].follower_sources[1].weight", "-4", NEGATIVE],
+        [
+            "snapshot.shards[0].follower_sources[1].weight",
+            "-4",
+            NEGATIVE,
+        ],
     );
     finds(
         |s, _| s.shards[0].sources = vec![source(&["z", ""], 1)],
-        ["snapshot.shards[0].sources[0].zones[1]", "", "must name a zone"],
+        [
+            "snapshot.shards[0].sources[0].zones[1]",
+            "",
+            "must name a zone",
+        ],
     );
     finds(
         |s, _| s.shards[0].follower_sources = vec![source(&[""], 1)],
-        ["snapshot.shards[0].follower_sources[0].zones[0]", "", "must name a zone"],
+        [
+            "snapshot.shards[0].follower_sources[0].zones[0]",
+            "",
+            "must name a zone",
+        ],
     );
 }
 
@@ -153,13 +216,20 @@ fn a_flight_names_a_shard_and_its_brokers() {
     let broker = "is not the id of a broker in snapshot.brokers";
     finds(
         |s, _| s.in_flight = vec![flight("x", "a", "c")],
-        ["snapshot.in_flight[0].shard", "x", "is not the id of a shard in snapshot.shards"],
+        [
+            "snapshot.in_flight[0].shard",
+            "x",
+            "is not the id of a shard in snapshot.shards",
+        ],
     );
     finds(
         |s, _| s.in_flight = vec![flight("p", "a", "x")],
         ["snapshot.in_flight[0].to", "x", broker],
     );
-    finds(|s, _| s.in_flight = vec![flight("p", "a", "")], ["snapshot.in_flight[0].to", "", broker]);
+    finds(
+        |s, _| s.in_flight = vec![flight("p", "a", "")],
+        ["snapshot.in_flight[0].to", "", broker],
+    );
     finds(
         |s, _| s.in_flight = vec![flight("p", "x", "c")],
         ["snapshot.in_flight[0].from", "x", broker],
@@ -178,7 +248,10 @@ fn a_flight_starts_where_the_role_is() {
         from: from.to_owned(),
         to: to.to_owned(),
     };
-    let (leads, follows) = ("is not the leader of the shard", "is not a follower of the shard");
+    let (leads, follows) = (
+        "is not the leader of the shard",
+        "is not a follower of the shard",
+    );
     for (role, from, rule) in [
         (Role::Leader, "b", leads),
         (Role::Leader, "", leads),
@@ -192,11 +265,18 @@ fn a_flight_starts_where_the_role_is() {
     }
     finds(
         |s, _| s.in_flight = vec![flight(Role::Follower, "b", "a")],
-        ["snapshot.in_flight[0].to", "a", "is the leader of the shard as well"],
+        [
+            "snapshot.in_flight[0].to",
+            "a",
+            "is the leader of the shard as well",
+        ],
     );
     finds(
         |s, _| {
-            s.in_flight = vec![flight(Role::Leader, "a", "c"), flight(Role::Leader, "a", "d")];
+            s.in_flight = vec![
+                flight(Role::Leader, "a", "c"),
+                flight(Role::Leader, "a", "d"),
+            ];
         },
         [
             "snapshot.in_flight[1].shard",
@@ -208,24 +288,43 @@ fn a_flight_starts_where_the_role_is() {
 
 #[test]
 fn weights_are_not_negative() {
-    finds(|_, p| p.weights.traffic = Some(-1), ["policy.weights.traffic", "-1", NEGATIVE]);
-    finds(|_, p| p.weights.overlap = Some(-1), ["policy.weights.overlap", "-1", NEGATIVE]);
+    finds(
+        |_, p| p.weights.traffic = Some(-1),
+        ["policy.weights.traffic", "-1", NEGATIVE],
+    );
+    finds(
+        |_, p| p.weights.overlap = Some(-1),
+        ["policy.weights.overlap", "-1", NEGATIVE],
+    );
     finds(
         |_, p| p.weights.overlap_per_gib = Some(-1),
         ["policy.weights.overlap_per_gib", "-1", NEGATIVE],
     );
-    finds(|_, p| p.weights.promotion = Some(-1), ["policy.weights.promotion", "-1", NEGATIVE]);
-    finds(|_, p| p.weights.same_rack = Some(-1), ["policy.weights.same_rack", "-1", NEGATIVE]);
+    finds(
+        |_, p| p.weights.promotion = Some(-1),
+        ["policy.weights.promotion", "-1", NEGATIVE],
+    );
+    finds(
+        |_, p| p.weights.same_rack = Some(-1),
+        ["policy.weights.same_rack", "-1", NEGATIVE],
+    );
     finds(
         |_, p| p.weights.same_rack_as_leader = Some(i64::MIN),
-        ["policy.weights.same_rack_as_leader", "-9223372036854775808", NEGATIVE],
+        [
+            "policy.weights.same_rack_as_leader",
+            "-9223372036854775808",
+            NEGATIVE,
+        ],
     );
 }
 
 #[test]
 fn a_promotion_is_no_dearer_than_a_copy() {
     let rule = "must be at most overlap, which is 1";
-    finds(|_, p| p.weights.promotion = Some(2), ["policy.weights.promotion", "2", rule]);
+    finds(
+        |_, p| p.weights.promotion = Some(2),
+        ["policy.weights.promotion", "2", rule],
+    );
     let policy = &mut PolicyInput::default();
     policy.weights.promotion = Some(1);
     crate::accepted(&snapshot(), policy);
@@ -246,7 +345,11 @@ fn a_zone_has_one_limit_and_a_name() {
     );
     finds(
         |_, p| p.zone_limits = vec![limit("a"), limit("b"), limit("a")],
-        ["policy.zone_limits[2].zone", "a", "has limits in policy.zone_limits[0] already"],
+        [
+            "policy.zone_limits[2].zone",
+            "a",
+            "has limits in policy.zone_limits[0] already",
+        ],
     );
 }
 
@@ -284,7 +387,10 @@ fn max_replicas_per_zone_leaves_room_for_one() {
 fn the_disk_watermark_is_a_percentage() {
     let (path, rule) = ("policy.disk_watermark_percent", "must be from 1 to 100");
     finds(|_, p| p.disk_watermark_percent = Some(0), [path, "0", rule]);
-    finds(|_, p| p.disk_watermark_percent = Some(101), [path, "101", rule]);
+    finds(
+        |_, p| p.disk_watermark_percent = Some(101),
+        [path, "101", rule],
+    );
     for percent in [1, 100] {
         let policy = PolicyInput {
             disk_watermark_percent: Some(percent),
@@ -297,9 +403,18 @@ fn the_disk_watermark_is_a_percentage() {
 #[test]
 fn thetas_are_finite_and_not_negative() {
     let rule = "must be finite and not negative";
-    finds(|_, p| p.thetas[0] = Some(-0.5), ["policy.thetas.shard", "-0.5", rule]);
-    finds(|_, p| p.thetas[1] = Some(f64::NAN), ["policy.thetas.index", "NaN", rule]);
-    finds(|_, p| p.thetas[2] = Some(f64::INFINITY), ["policy.thetas.disk", "inf", rule]);
+    finds(
+        |_, p| p.thetas[0] = Some(-0.5),
+        ["policy.thetas.shard", "-0.5", rule],
+    );
+    finds(
+        |_, p| p.thetas[1] = Some(f64::NAN),
+        ["policy.thetas.index", "NaN", rule],
+    );
+    finds(
+        |_, p| p.thetas[2] = Some(f64::INFINITY),
+        ["policy.thetas.disk", "inf", rule],
+    );
     let policy = PolicyInput {
         thetas: [Some(0.0), Some(0.5), Some(1e9)],
         ..PolicyInput::default()
@@ -347,8 +462,15 @@ fn every_finding_comes_at_once() {
         "policy.max_replicas_per_zone",
     ];
     assert_eq!(paths, expected);
-    let paths: Vec<&str> = rejection.unsupported.iter().map(|f| f.path.as_str()).collect();
-    assert_eq!(paths, ["snapshot.brokers[0].disk_bytes", "policy.max_moves"]);
+    let paths: Vec<&str> = rejection
+        .unsupported
+        .iter()
+        .map(|f| f.path.as_str())
+        .collect();
+    assert_eq!(
+        paths,
+        ["snapshot.brokers[0].disk_bytes", "policy.max_moves"]
+    );
 }
 
 #[test]
