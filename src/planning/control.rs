@@ -6,27 +6,24 @@ use shardflow_solver::budget::Stop;
 use shardflow_solver::snapshot::Problem;
 use tokio_util::sync::CancellationToken;
 
-/// What is set aside of the time to a deadline, whatever the size of the snapshot.
+/// What is set aside of the time to a deadline, however small the problem.
 const RESERVE: Duration = Duration::from_millis(10);
-/// And per shard, and per stream and broker, for the plan, its verification and its encoding.
-const RESERVE_PER_SHARD: Duration = Duration::from_nanos(3_000);
-const RESERVE_PER_SLOT: Duration = Duration::from_nanos(600);
 
 /// The time before a deadline at which solving stops, so that the answer is there in time.
 ///
-/// It grows with the size of the problem; on a slow or busy machine, which shows in the time that reading and building
-/// took (`prepared`), it is at least half as long again as that. It is never more than half of what is `remaining`.
+/// What comes after the stop (plan, verification, encoding) grows with the shards and with the streams times brokers
+/// (`slots`), and takes longer on a slow or busy machine. That shows in the time that reading and building took
+/// (`prepared`), so it is the unit: half as long again, and 0.4 of it for each slot per shard. It is never more than
+/// half of what is `remaining`.
 ///
-/// Measured, unoptimised, from the stop to the answer: 24 ms for 20,000 shards, 100 brokers, 50 streams; 190 ms for
-/// 60,000, 400, 50; 260 ms for 30,000, 800, 300; 310 ms for 20,000, 400, 1,000.
+/// Measured in milliseconds, unoptimised, prepared and from the stop to the answer: 40 and 24 for 20,000 shards,
+/// 100 brokers, 50 streams; 150 and 190 for 60,000, 400, 50; 56 and 260 for 30,000, 800, 300; 60 and 310 for 20,000,
+/// 400, 1,000.
 fn reserve(remaining: Duration, shards: usize, slots: usize, prepared: Duration) -> Duration {
-    let times =
-        |each: Duration, count| each.saturating_mul(u32::try_from(count).unwrap_or(u32::MAX));
-    let by_size = times(RESERVE_PER_SHARD, shards).saturating_add(times(RESERVE_PER_SLOT, slots));
-    let by_speed = prepared.saturating_mul(3) / 2;
-    RESERVE
-        .saturating_add(by_size.max(by_speed))
-        .min(remaining / 2)
+    let (shards, slots) = (shards.max(1) as u128, slots as u128);
+    let wanted = prepared.as_nanos().saturating_mul(15 * shards + 4 * slots) / (10 * shards);
+    let wanted = Duration::from_nanos(u64::try_from(wanted).unwrap_or(u64::MAX));
+    RESERVE.saturating_add(wanted).min(remaining / 2)
 }
 
 /// What may stop a call from outside.
@@ -156,9 +153,10 @@ mod tests {
     fn the_reserve_grows_with_the_size_and_the_load_up_to_half() {
         let ms = Duration::from_millis;
         assert_eq!(reserve(SECOND, 0, 0, Duration::ZERO), ms(10));
-        assert_eq!(reserve(SECOND, 20_000, 5_000, ms(40)), ms(73));
-        assert_eq!(reserve(SECOND, 20_000, 5_000, ms(100)), ms(160));
-        assert_eq!(reserve(SECOND, 100_000_000, 0, ms(1)), SECOND / 2);
+        assert_eq!(reserve(SECOND, 20_000, 5_000, ms(40)), ms(74));
+        assert_eq!(reserve(SECOND, 20_000, 50_000, ms(40)), ms(110));
+        assert_eq!(reserve(SECOND, 20_000, 50_000, ms(80)), ms(210));
+        assert_eq!(reserve(SECOND, 1, usize::MAX, SECOND), SECOND / 2);
     }
     #[test]
     fn the_first_of_two_gets_half_of_the_time() {
