@@ -68,7 +68,8 @@ fn each_weight_is_named_by_itself() {
         shard.size_bytes = 1;
         shard.follower_sources = vec![source(&[], 1)];
     }
-    let fields: [(&str, fn(&mut PolicyInput) -> &mut Option<i64>); 6] = [
+    type Field = fn(&mut PolicyInput) -> &mut Option<i64>;
+    let fields: [(&str, Field); 6] = [
         ("traffic", |p| &mut p.weights.traffic),
         ("overlap", |p| &mut p.weights.overlap),
         ("overlap_per_gib", |p| &mut p.weights.overlap_per_gib),
