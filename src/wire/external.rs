@@ -17,11 +17,11 @@ pub(crate) struct Names<'a> {
 
 impl<'a> Names<'a> {
     pub(crate) fn new(problem: &'a Problem) -> Self {
-        fn numbered<'a, T, I>(
-            things: &'a [T],
+        fn numbered<T, I>(
+            things: &[T],
             name: fn(&T) -> &str,
             at: fn(usize) -> I,
-        ) -> HashMap<&'a str, I> {
+        ) -> HashMap<&str, I> {
             let numbered = things.iter().enumerate();
             numbered.map(|(i, thing)| (name(thing), at(i))).collect()
         }
