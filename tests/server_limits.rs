@@ -175,6 +175,7 @@ async fn a_connection_that_says_nothing_is_closed() {
 async fn one_connection_too_many_is_closed_and_the_others_go_on() {
     let server = start(Config {
         max_connections: 1,
+        receive_limit: 10 * PATIENCE,
         ..config()
     })
     .await;
