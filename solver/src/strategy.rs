@@ -13,7 +13,7 @@ use crate::greedy::felix;
 use crate::model::current;
 use crate::model::leaders::{self, LeaderError};
 use crate::plan::{self, Plan};
-use crate::snapshot::{Assignment, Problem};
+use crate::snapshot::{Assignment, Problem, Roles};
 use crate::validate::Finding;
 use crate::verify;
 
@@ -136,11 +136,13 @@ pub fn solve(
         candidates.add(Engine::GreedyTiers, placement);
     }
     let mut certificate = None;
+    let mut held = None;
     let mut is_refused = false;
     if options.planner != Planner::GreedyTiers && stop.is_none() {
         match leaders::solve(problem, candidates.best(), &mut budget) {
             Ok(solution) => {
                 stop = solution.stop;
+                held = held_back(problem, &solution.placement).filter(|_| stop.is_none());
                 certificate = Some(solution.certificate);
                 candidates.add(Engine::NetworkSimplex, solution.placement);
             }
@@ -155,6 +157,11 @@ pub fn solve(
     let (engine, plan) = candidates.verified(&mut is_refused);
     let mut answer = label(problem, engine, plan, certificate);
     let report = &mut answer.report;
+    if is_exact && report.outcome == Outcome::Feasible {
+        candidates
+            .warnings
+            .extend(held_back(problem, &answer.plan.placement));
+    }
     report.work = work;
     report.warnings.append(&mut candidates.warnings);
     report.is_reproducible = stop.is_none_or(|reason| reason == Stop::WorkLimit);
@@ -221,6 +228,24 @@ pub fn check_supported(problem: &Problem, planner: Planner) -> Result<(), Findin
         stream.replication_factor.to_string(),
         "above 1 is supported by this version only under ROLES_LEADERSHIP_ONLY or with PLANNER_GREEDY_TIERS",
     )
+}
+
+/// The one thing that keeps a finished solve from its proof: shards that keep a replica and get no leader. Where that
+/// replica goes is a follower's placement, which the leader network leaves out.
+fn held_back(problem: &Problem, placement: &[Assignment]) -> Option<String> {
+    if problem.policy.roles == Roles::LeadershipOnly {
+        return None;
+    }
+    let held: Vec<&str> = (problem.shards.iter().zip(placement))
+        .filter(|(_, a)| a.leader.is_none() && problem.live(a).next().is_some())
+        .map(|(shard, _)| shard.id.as_str())
+        .collect();
+    let first = held.first()?;
+    Some(format!(
+        "{} shards without a leader keep a replica (first: {first:?}); this version does not decide such replicas \
+         exactly, so the plan may not be the best",
+        held.len()
+    ))
 }
 
 /// Placements to choose from, the preferred one last.
