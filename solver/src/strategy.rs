@@ -157,10 +157,8 @@ pub fn solve(
     let (engine, plan) = candidates.verified(&mut is_refused);
     let mut answer = label(problem, engine, plan, certificate);
     let report = &mut answer.report;
-    if is_exact && report.outcome == Outcome::Feasible {
-        candidates
-            .warnings
-            .extend(held_back(problem, &answer.plan.placement));
+    if report.outcome == Outcome::Feasible {
+        candidates.warnings.extend(held);
     }
     report.work = work;
     report.warnings.append(&mut candidates.warnings);
