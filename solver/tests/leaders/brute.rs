@@ -166,7 +166,6 @@ fn tiny_problems_match_every_plan_tried() {
     );
     let count = |what: Match| matches.iter().filter(|&&one| one == what).count();
     let (unproven, missed) = (count(Match::Unproven), count(Match::Missed));
-    eprintln!("{} {unproven} {missed}", matches.len());
     assert!(
         (unproven + missed) * 50 < matches.len(),
         "{unproven} unproven, {missed} missed"

@@ -398,7 +398,6 @@ fn medium_problems_match_highs_in_every_rank() {
         moved += usize::from(!answer.plan.moves.is_empty());
         proven += usize::from(compare(&problem, &answer, &optimum) == Match::Proven);
     }
-    eprintln!("{moved} {proven}");
     assert!(
         moved > 200 && proven > 250,
         "{moved} plans move shards, {proven} are proven"

@@ -87,16 +87,21 @@ fn case(roles: Roles, setting: &Setting, streams: [&[&Layout]; 2]) -> Case {
     Case { snapshot, policy }
 }
 
-/// Tries all layouts of `first` and `second` shards in two streams in every setting.
-fn check_all(roles: Roles, layouts: &[Layout], first: usize, second: usize) -> usize {
+/// Tries all layouts of `first` and `second` shards in two streams in the settings.
+fn check_all(
+    roles: Roles,
+    settings: &[Setting],
+    layouts: &[Layout],
+    [first, second]: [usize; 2],
+) -> usize {
     let mut tried = 0;
     let pick = |some: &[usize]| some.iter().map(|&kind| &layouts[kind]).collect::<Vec<_>>();
-    for setting in settings() {
+    for setting in settings {
         for one in multisets(layouts.len(), first) {
             for two in multisets(layouts.len(), second) {
                 let (one, two) = (pick(&one), pick(&two));
-                let case = case(roles, &setting, [&one, &two]);
-                let found = check_case(&(&setting, &one, &two), &case);
+                let case = case(roles, setting, [&one, &two]);
+                let found = check_case(&(setting, &one, &two), &case);
                 assert_eq!(found, Some(Match::Proven), "{setting:?} {one:?} {two:?}");
                 tried += 1;
             }
@@ -109,25 +114,26 @@ fn check_all(roles: Roles, layouts: &[Layout], first: usize, second: usize) -> u
 fn every_layout_without_followers() {
     let layouts = [None, Some(0), Some(1), Some(2)].map(|leader| (leader, Vec::new()));
     let mut tried = 0;
-    for (first, second) in [
-        (0, 0),
-        (1, 0),
-        (2, 0),
-        (1, 1),
-        (3, 0),
-        (2, 1),
-        (4, 0),
-        (3, 1),
-        (2, 2),
-    ] {
-        tried += check_all(Roles::LeadersAndFollowers, &layouts, first, second);
+    let shards = [
+        [0, 0],
+        [1, 0],
+        [2, 0],
+        [1, 1],
+        [3, 0],
+        [2, 1],
+        [4, 0],
+        [3, 1],
+        [2, 2],
+    ];
+    for counts in shards {
+        tried += check_all(Roles::LeadersAndFollowers, &settings(), &layouts, counts);
     }
     assert_eq!(tried, 56 * (1 + 4 + 10 + 16 + 20 + 40 + 35 + 80 + 100));
 }
 
-#[test]
-fn every_layout_where_only_the_lead_moves() {
-    let mut layouts: Vec<Layout> = Vec::new();
+/// Every leader, or none, with every set of other brokers as followers.
+fn layouts_with_followers() -> Vec<Layout> {
+    let mut layouts = Vec::new();
     for leader in [None, Some(0), Some(1), Some(2)] {
         for set in 0..8_usize {
             let followers: Vec<usize> = (0..3).filter(|b| set & (1 << b) != 0).collect();
@@ -136,10 +142,24 @@ fn every_layout_where_only_the_lead_moves() {
             }
         }
     }
+    layouts
+}
+
+#[test]
+fn every_layout_where_only_the_lead_moves() {
+    let layouts = layouts_with_followers();
     assert_eq!(layouts.len(), 20);
     let mut tried = 0;
-    for (first, second) in [(1, 0), (2, 0), (1, 1), (3, 0)] {
-        tried += check_all(Roles::LeadershipOnly, &layouts, first, second);
+    for counts in [[1, 0], [2, 0], [1, 1]] {
+        tried += check_all(Roles::LeadershipOnly, &settings(), &layouts, counts);
     }
-    assert_eq!(tried, 56 * (20 + 210 + 400 + 1_540));
+    assert_eq!(tried, 56 * (20 + 210 + 400));
+}
+
+#[test]
+fn every_layout_of_three_shards_where_only_the_lead_moves() {
+    let with_zones: Vec<Setting> = settings().into_iter().filter(|setting| setting.2).collect();
+    let layouts = layouts_with_followers();
+    let tried = check_all(Roles::LeadershipOnly, &with_zones, &layouts, [3, 0]);
+    assert_eq!(tried, 28 * 1_540);
 }
