@@ -146,7 +146,8 @@ fn names_do_not_matter_to_the_cost() {
         let answer = solve(&case.problem());
         let again = solve(&renamed(case, Rng::new(seed)).problem());
         if is_optimal(&answer) && is_optimal(&again) {
-            assert_eq!(answer.plan.after, again.plan.after);
+            // Which terms of a rank add up to it may differ among plans that cost the same.
+            assert_eq!(answer.plan.after.0, again.plan.after.0);
             assert_eq!(answer.plan.before, again.plan.before);
             proven += 1;
         }
