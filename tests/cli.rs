@@ -12,7 +12,8 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 
 use session::{
-    Scratch, Server, assert_golden, case, masked, read_json, request, run, run_with, shardflow,
+    Scratch, Server, assert_golden, case, crowded, masked, read_json, request, run, run_with,
+    shardflow,
 };
 
 const CASES: [&str; 11] = [
@@ -30,23 +31,64 @@ const CASES: [&str; 11] = [
 ];
 
 #[test]
-fn every_case_reaches_its_optimum_rank_by_rank() {
+fn every_case_reaches_its_optimum_rank_by_rank_here_and_over_grpc() {
     let scratch = Scratch::new();
-    for id in CASES {
+    let server = Server::start();
+    let over_grpc = ["--server", server.address.as_str()];
+    let ways: [&[&str]; 2] = [&[], &over_grpc];
+    for (id, more) in CASES.iter().flat_map(|id| ways.map(|way| (id, way))) {
         let case = case(id);
         let file = scratch.json("request.json", &case["request"]);
         let out = scratch.path("response.json");
-        let session = run(&["optimize", &file, "--output", &out]);
+        let session = run(&[&["optimize", &file, "--output", &out], more].concat());
         assert_eq!(session.status, 0, "{id}: {session:?}");
         assert_eq!((&*session.stdout, &*session.stderr), ("", ""), "{id}");
-        let after = &read_json(&out)["plan"]["after"];
+        let response = read_json(&out);
+        assert_eq!(response["report"]["outcome"], "OUTCOME_OPTIMAL", "{id}");
+        let after = &response["plan"]["after"];
         let expected = case["expected"]["objective"].as_object().unwrap();
         assert_eq!(expected.len(), 15, "{id}");
         for (rank, value) in expected {
-            let reached: i64 = after[rank].as_str().unwrap().parse().unwrap();
-            assert_eq!(Some(reached), value.as_i64(), "{id}: {rank}: {after}");
+            assert_eq!(Some(number(&after[rank])), value.as_i64(), "{id}: {rank}");
         }
     }
+}
+
+/// A 64-bit integer as protobuf JSON writes it.
+fn number(value: &Value) -> i64 {
+    value.as_str().unwrap().parse().unwrap()
+}
+
+#[test]
+fn a_work_limit_of_one_gives_the_same_bytes_in_every_process_and_is_no_worse_than_the_tiers() {
+    let scratch = Scratch::new();
+    let file = scratch.json("request.json", &crowded());
+    let answer = |more: &[&str]| -> Value {
+        let session = run(&[&["optimize", &file, "--output", "-"], more].concat());
+        assert_eq!(session.status, 0, "{session:?}");
+        let mut response: Value = serde_json::from_str(&session.stdout).unwrap();
+        response["report"]["elapsed"].take();
+        response
+    };
+    let cut = answer(&["--work-limit", "1"]);
+    assert_eq!(cut, answer(&["--work-limit", "1"]));
+    assert_eq!(cut["report"]["outcome"], "OUTCOME_FEASIBLE");
+    assert_eq!(cut["report"]["fallback"], "FALLBACK_REASON_WORK_LIMIT");
+    assert_eq!(cut["report"]["reproducible"], true);
+    let cost = |response: &Value| -> Vec<i64> {
+        let ranks = response["report"]["ranks"].as_array().unwrap();
+        assert_eq!(ranks.len(), 15);
+        ranks.iter().map(|rank| number(&rank["value"])).collect()
+    };
+    let tiers = answer(&["--planner", "greedy-tiers"]);
+    assert!(cost(&cut) <= cost(&tiers));
+    let best = answer(&[]);
+    assert_eq!(best, answer(&[]));
+    assert_eq!(best["report"]["outcome"], "OUTCOME_OPTIMAL");
+    assert!(
+        cost(&best) < cost(&tiers),
+        "the limit is what kept it from the optimum"
+    );
 }
 
 #[test]

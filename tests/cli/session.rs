@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// A directory that goes when the test ends.
 pub(crate) struct Scratch(PathBuf);
@@ -168,4 +168,29 @@ impl Drop for Server {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// 1,000 shards of 20 streams, most of them led by a few of 10 brokers on 3 zones, each with traffic from one zone.
+pub(crate) fn crowded() -> Value {
+    let mut state = 7_u64;
+    let mut below = move |bound: u64| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state % bound
+    };
+    let brokers: Vec<Value> = (0..10)
+        .map(|b| json!({"id": format!("b{b}"), "zone": format!("z{}", b % 3)}))
+        .collect();
+    let streams: Vec<Value> = (0..20).map(|s| json!({"id": format!("s{s}")})).collect();
+    let shards: Vec<Value> = (0..1_000)
+        .map(|i| {
+            let leader = below(4) * below(4);
+            json!({
+                "id": format!("s{}/{i}", i % 20), "stream": format!("s{}", i % 20), "leader": format!("b{leader}"),
+                "sources": [{"zones": [format!("z{}", below(3))], "weight": 1 + below(50)}],
+            })
+        })
+        .collect();
+    json!({"snapshot": {"brokers": brokers, "streams": streams, "shards": shards}})
 }
