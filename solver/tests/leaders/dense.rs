@@ -265,7 +265,7 @@ impl<'p> Dense<'p> {
                 }
             }
             let value = evaluate(self.problem, &plan).0[rank] as f64;
-            let claimed = (&objective).eval_with(&solution).round();
+            let claimed = IntoAffineExpression::eval_with(&objective, &solution).round();
             assert_eq!(claimed, value, "{rank:?} of the model and of the objective");
             self.rows.push(constraint!(objective == value));
         }

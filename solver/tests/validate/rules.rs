@@ -370,8 +370,10 @@ fn a_zone_minimum_is_within_its_maxima() {
         |_, p| p.zone_limits = limits(None, Some(3)),
         [path, "4", "is above max_replicas, which is 3"],
     );
-    let mut policy = PolicyInput::default();
-    policy.zone_limits = limits(Some(4), Some(4));
+    let policy = PolicyInput {
+        zone_limits: limits(Some(4), Some(4)),
+        ..PolicyInput::default()
+    };
     crate::accepted(&snapshot(), &policy);
 }
 
