@@ -61,6 +61,9 @@ fn a_weight_times_its_traffic_stays_in_range() {
     assert_eq!(rejection.invalid, [expected]);
 }
 
+/// A weight of a policy.
+type Field = fn(&mut PolicyInput) -> &mut Option<i64>;
+
 #[test]
 fn each_weight_is_named_by_itself() {
     let mut snapshot = costly();
@@ -68,7 +71,10 @@ fn each_weight_is_named_by_itself() {
         shard.size_bytes = 1;
         shard.follower_sources = vec![source(&[], 1)];
     }
+<<<<<<< HEAD
     type Field = fn(&mut PolicyInput) -> &mut Option<i64>;
+=======
+>>>>>>> props
     let fields: [(&str, Field); 6] = [
         ("traffic", |p| &mut p.weights.traffic),
         ("overlap", |p| &mut p.weights.overlap),
