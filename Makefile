@@ -11,8 +11,8 @@ build: bootstrap
 
 # The main job: a server on loopback, two clusters sent over gRPC, before and after.
 demo: bootstrap
-	cargo build --locked --bin shardflow
-	@sh scripts/demo.sh target/debug/shardflow
+	cargo build --workspace --locked --bin shardflow
+	@sh scripts/demo.sh
 
 test: bootstrap
 	cargo test --workspace --locked

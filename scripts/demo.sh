@@ -1,10 +1,12 @@
 #!/bin/sh
 # The main job, end to end: a server on a free loopback port, two clusters sent to it over gRPC, before and after.
 #
-# Usage: scripts/demo.sh BINARY
+# Usage: scripts/demo.sh      after `cargo build --bin shardflow`
 set -eu
 cd "$(dirname "$0")/.."
-shardflow=$1
+# Wherever this machine's settings put it: CARGO_TARGET_DIR, or build.target-dir of a cargo configuration.
+target=$(cargo metadata --format-version 1 --no-deps --locked | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')
+shardflow="$target/debug/shardflow"
 work=$(mktemp -d)
 server=""
 stop() {

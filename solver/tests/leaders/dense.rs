@@ -265,11 +265,7 @@ impl<'p> Dense<'p> {
                 }
             }
             let value = evaluate(self.problem, &plan).0[rank] as f64;
-<<<<<<< HEAD
-            let claimed = solution.eval(&objective).round();
-=======
             let claimed = IntoAffineExpression::eval_with(&objective, &solution).round();
->>>>>>> props
             assert_eq!(claimed, value, "{rank:?} of the model and of the objective");
             self.rows.push(constraint!(objective == value));
         }
