@@ -35,15 +35,27 @@ fn led(shard: &str, leader: &str) -> pb::Assignment {
     }
 }
 
+fn compare(
+    snapshot: pb::Snapshot,
+    baseline: pb::Variant,
+    candidate: impl Into<Option<pb::Variant>>,
+) -> pb::CompareRequest {
+    pb::CompareRequest {
+        snapshot: Some(snapshot),
+        baseline: Some(baseline),
+        candidate: candidate.into(),
+        ..Default::default()
+    }
+}
+
 #[tokio::test]
 async fn two_planners_are_compared() {
     let server = start(config()).await;
-    let request = pb::CompareRequest {
-        snapshot: Some(lopsided(200, 8, 1)),
-        baseline: Some(planned(pb::Planner::GreedyTiers)),
-        candidate: Some(planned(pb::Planner::Auto)),
-        ..Default::default()
-    };
+    let request = compare(
+        lopsided(200, 8, 1),
+        planned(pb::Planner::GreedyTiers),
+        planned(pb::Planner::Auto),
+    );
     let compared = server.client().await.compare(request).await.unwrap();
     let compared = compared.into_inner();
     let (baseline, candidate) = (compared.baseline.unwrap(), compared.candidate.unwrap());
@@ -66,12 +78,11 @@ async fn two_planners_are_compared() {
 #[tokio::test]
 async fn an_external_plan_is_judged_and_what_it_omits_stays() {
     let server = start(config()).await;
-    let request = pb::CompareRequest {
-        snapshot: Some(small()),
-        baseline: Some(external(vec![led("s-3", "b")])),
-        candidate: Some(external(Vec::new())),
-        ..Default::default()
-    };
+    let request = compare(
+        small(),
+        external(vec![led("s-3", "b")]),
+        external(Vec::new()),
+    );
     let compared = server.client().await.compare(request).await.unwrap();
     let compared = compared.into_inner();
     let baseline = compared.baseline.unwrap();
@@ -106,12 +117,11 @@ async fn an_external_plan_however_odd_is_judged_with_warnings() {
     let server = start(config()).await;
     let mut client = server.client().await;
     for assignment in odd {
-        let request = pb::CompareRequest {
-            snapshot: Some(snapshot.clone()),
-            baseline: Some(external(vec![assignment.clone()])),
-            candidate: Some(planned(pb::Planner::Auto)),
-            ..Default::default()
-        };
+        let request = compare(
+            snapshot.clone(),
+            external(vec![assignment.clone()]),
+            planned(pb::Planner::Auto),
+        );
         let compared = client.compare(request).await.unwrap().into_inner();
         let judged = compared.baseline.unwrap().report.unwrap();
         assert_eq!(judged.outcome(), pb::Outcome::Feasible);
@@ -140,12 +150,7 @@ async fn both_sides_of_a_comparison_are_checked_together() {
         ..Default::default()
     });
     let server = start(config()).await;
-    let request = pb::CompareRequest {
-        snapshot: Some(snapshot),
-        baseline: Some(baseline),
-        candidate: Some(candidate),
-        ..Default::default()
-    };
+    let request = compare(snapshot, baseline, candidate);
     let mut client = server.client().await;
     let status = client.compare(request).await.unwrap_err();
     assert_eq!(
@@ -161,19 +166,14 @@ async fn both_sides_of_a_comparison_are_checked_together() {
     );
     let mut snapshot = small();
     snapshot.shards[0].rate = -1;
-    let request = pb::CompareRequest {
-        snapshot: Some(snapshot),
-        baseline: Some(planned(pb::Planner::Swap)),
-        ..Default::default()
-    };
+    let request = compare(snapshot, planned(pb::Planner::Swap), None);
     let status = client.compare(request).await.unwrap_err();
     assert_eq!(paths(&status), ["snapshot.shards[0].rate", "candidate"]);
-    let request = pb::CompareRequest {
-        snapshot: Some(small()),
-        baseline: Some(planned(pb::Planner::Swap)),
-        candidate: Some(planned(pb::Planner::Mip)),
-        ..Default::default()
-    };
+    let request = compare(
+        small(),
+        planned(pb::Planner::Swap),
+        planned(pb::Planner::Mip),
+    );
     let status = client.compare(request).await.unwrap_err();
     assert_eq!(status.code(), Code::Unimplemented);
     assert_eq!(

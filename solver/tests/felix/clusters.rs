@@ -18,12 +18,6 @@ pub(crate) fn broker(id: &str, zone: &str) -> BrokerInput {
     }
 }
 
-fn brokers(count: usize) -> Vec<BrokerInput> {
-    (0..count)
-        .map(|b| broker(&format!("b{b}"), &format!("z{b}")))
-        .collect()
-}
-
 pub(crate) fn stream(id: &str, replication_factor: u32) -> StreamInput {
     StreamInput {
         id: id.into(),
@@ -60,11 +54,20 @@ pub(crate) fn led(snapshot: &mut SnapshotInput, id: &str, led: &[usize], new: us
     }
 }
 
-pub(crate) fn cluster(count: usize) -> SnapshotInput {
+/// Brokers `b0`, `b1`, … in these zones.
+pub(crate) fn zoned<Z: AsRef<str>>(zones: impl IntoIterator<Item = Z>) -> SnapshotInput {
+    let brokers = (0..).zip(zones);
     SnapshotInput {
-        brokers: brokers(count),
+        brokers: brokers
+            .map(|(b, zone)| broker(&format!("b{b}"), zone.as_ref()))
+            .collect(),
         ..SnapshotInput::default()
     }
+}
+
+/// Brokers `b0`, `b1`, … each in a zone of its own: `z0`, `z1`, …
+pub(crate) fn cluster(count: usize) -> SnapshotInput {
+    zoned((0..count).map(|z| format!("z{z}")))
 }
 
 pub(crate) fn problem_of(snapshot: &SnapshotInput, policy: &PolicyInput) -> Problem {

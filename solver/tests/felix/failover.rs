@@ -1,10 +1,10 @@
 //! Brokers that leave or are lost, and who takes over.
 
 use shardflow_solver::cost::{Rank, evaluate};
-use shardflow_solver::input::{PolicyInput, SnapshotInput};
+use shardflow_solver::input::PolicyInput;
 use shardflow_solver::snapshot::{BrokerId, BrokerState, Roles};
 
-use crate::clusters::{broker, cluster, led, plan, problem_of, shard, solve, stream};
+use crate::clusters::{cluster, led, plan, problem_of, shard, solve, stream, zoned};
 use crate::measures::{leaders, moved, range, totals};
 
 #[test]
@@ -117,14 +117,7 @@ fn leadership_only_promotes_and_copies_nothing() {
 
 #[test]
 fn surplus_goes_from_unwanted_brokers_and_doubled_zones() {
-    let mut snapshot = SnapshotInput {
-        brokers: ["x", "x", "y", "w", "v"]
-            .iter()
-            .enumerate()
-            .map(|(b, zone)| broker(&format!("b{b}"), zone))
-            .collect(),
-        ..SnapshotInput::default()
-    };
+    let mut snapshot = zoned(["x", "x", "y", "w", "v"]);
     snapshot.streams.push(stream("s", 3));
     snapshot
         .shards

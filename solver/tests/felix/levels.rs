@@ -6,8 +6,8 @@ use shardflow_solver::greedy::{felix, rendezvous};
 use shardflow_solver::input::{PolicyInput, SnapshotInput, SpreadInput};
 use shardflow_solver::snapshot::{Assignment, BrokerId, Shard};
 
-use crate::clusters::{applied, broker, cluster, led, plan, problem_of, shard, solve, stream};
-use crate::measures::{assert_level, leaders, moved, totals};
+use crate::clusters::{applied, cluster, led, plan, problem_of, shard, solve, stream, zoned};
+use crate::measures::{assert_level, leaders, moved, present, totals};
 
 fn benchmark() -> SnapshotInput {
     let mut snapshot = cluster(3);
@@ -21,8 +21,7 @@ fn benchmark() -> SnapshotInput {
 #[test]
 fn even_totals_hide_a_lopsided_stream() {
     let (problem, plan) = solve(&benchmark());
-    let present: Vec<Assignment> = problem.shards.iter().map(|s| s.present.clone()).collect();
-    assert_eq!(totals(&problem, &present), [21, 21, 19]);
+    assert_eq!(totals(&problem, &present(&problem)), [21, 21, 19]);
     assert_eq!(leaders(&problem, &plan, "q"), [4, 4, 4]);
     assert_level(&problem, &plan);
     assert_eq!(moved(&problem, &plan), 13, "the optimum");
@@ -167,12 +166,7 @@ fn a_joining_broker_gets_its_share_once() {
 
 #[test]
 fn five_brokers_with_factor_three() {
-    let mut snapshot = SnapshotInput {
-        brokers: (0..5)
-            .map(|b| broker(&format!("b{b}"), &format!("z{}", b % 3)))
-            .collect(),
-        ..SnapshotInput::default()
-    };
+    let mut snapshot = zoned(["z0", "z1", "z2", "z0", "z1"]);
     for s in 0..4 {
         let id = format!("s{s}");
         snapshot.streams.push(stream(&id, 3));

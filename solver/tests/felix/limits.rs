@@ -1,9 +1,9 @@
 //! Caps, zones, pins, moves in flight and the brokers that a stream allows.
 
-use shardflow_solver::input::{InFlightInput, PolicyInput, SnapshotInput, ZoneLimitInput};
+use shardflow_solver::input::{InFlightInput, PolicyInput, ZoneLimitInput};
 use shardflow_solver::snapshot::Role;
 
-use crate::clusters::{broker, cluster, led, plan, problem_of, shard, solve, stream};
+use crate::clusters::{cluster, led, plan, problem_of, shard, solve, stream, zoned};
 use crate::measures::{leaders, moved, totals};
 
 #[test]
@@ -41,10 +41,7 @@ fn caps_are_never_passed() {
 #[test]
 fn an_optional_move_never_lowers_zones() {
     // The follower is pinned to zone y by its cap on leads, so a lead that goes to b1 as a copy would end in one zone.
-    let mut snapshot = SnapshotInput {
-        brokers: vec![broker("b0", "x"), broker("b1", "y"), broker("b2", "y")],
-        ..SnapshotInput::default()
-    };
+    let mut snapshot = zoned(["x", "y", "y"]);
     snapshot.streams.push(stream("s", 2));
     for n in 0..6 {
         snapshot.shards.push(shard("s", n, "b0", &["b2"]));

@@ -15,10 +15,20 @@ pub(crate) fn leaders(problem: &Problem, plan: &[Assignment], id: &str) -> Vec<i
     counts
 }
 
-pub(crate) fn totals(problem: &Problem, plan: &[Assignment]) -> Vec<i64> {
+pub(crate) fn counts(problem: &Problem, plan: &[Assignment]) -> Counts {
     let mut counts = Counts::zero(problem.brokers.len(), problem.zones.len());
     plan.iter().for_each(|a| counts.add(&problem.brokers, a, 1));
-    counts.leaders
+    counts
+}
+
+/// Leaders of all streams by broker.
+pub(crate) fn totals(problem: &Problem, plan: &[Assignment]) -> Vec<i64> {
+    counts(problem, plan).leaders
+}
+
+/// The present layout as a plan.
+pub(crate) fn present(problem: &Problem) -> Vec<Assignment> {
+    problem.shards.iter().map(|s| s.present.clone()).collect()
 }
 
 pub(crate) fn range(counts: &[i64]) -> i64 {

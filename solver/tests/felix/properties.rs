@@ -2,11 +2,11 @@
 
 use shardflow_solver::cost::{Rank, evaluate};
 use shardflow_solver::input::{PolicyInput, SnapshotInput};
-use shardflow_solver::snapshot::{Assignment, Problem, StreamId};
+use shardflow_solver::snapshot::{Problem, StreamId};
 use shardflow_solver::validate::build;
 
 use crate::clusters::{applied, cluster, led, plan, problem_of, solve};
-use crate::measures::{leaders, range, totals};
+use crate::measures::{leaders, present, range, totals};
 use crate::random::random_case;
 use crate::rng::Rng;
 
@@ -43,8 +43,7 @@ fn random_plans_are_no_worse_than_the_present_layout() {
     const UP_TO: usize = Rank::ClusterLeaderSpread as usize;
     for (seed, _, _, problem) in cases() {
         let result = plan(&problem);
-        let present: Vec<Assignment> = problem.shards.iter().map(|s| s.present.clone()).collect();
-        let before = evaluate(&problem, &present).0.0;
+        let before = evaluate(&problem, &present(&problem)).0.0;
         let after = evaluate(&problem, &result).0.0;
         assert!(
             after[..=UP_TO] <= before[..=UP_TO],

@@ -1,6 +1,8 @@
 //! The hard rules and the shape of a plan, straight from their definition.
 
-use shardflow_solver::snapshot::{Assignment, BrokerId, Counts, Limits, Problem, Roles};
+use shardflow_solver::snapshot::{Assignment, BrokerId, Counts, Limits, Problem, Roles, Shard};
+
+use crate::measures::{counts, present};
 
 pub(crate) fn check(problem: &Problem, plan: &[Assignment]) {
     assert_eq!(plan.len(), problem.shards.len());
@@ -13,9 +15,6 @@ pub(crate) fn check(problem: &Problem, plan: &[Assignment]) {
 fn check_shard(problem: &Problem, i: usize, a: &Assignment) {
     let shard = &problem.shards[i];
     let id = &shard.id;
-    let factor = problem.replication_factor(shard.stream) as usize;
-    let now: Vec<BrokerId> = problem.live(&shard.present).collect();
-    let live: Vec<BrokerId> = problem.live(a).collect();
     let mut all: Vec<BrokerId> = a.replicas().collect();
     all.sort_unstable();
     let listed = all.len();
@@ -32,32 +31,32 @@ fn check_shard(problem: &Problem, i: usize, a: &Assignment) {
     assert!(a.leader.is_some() || problem.live_leader(shard).is_none());
     if shard.is_pinned {
         assert_eq!(*a, shard.present, "{id}: pinned");
-        return;
-    }
-    if problem.policy.roles == Roles::LeadershipOnly {
+    } else if problem.policy.roles == Roles::LeadershipOnly {
         let mut present: Vec<BrokerId> = shard.present.replicas().collect();
         present.sort_unstable();
         assert_eq!(all, present, "{id}: leadership only");
-        return;
+    } else {
+        check_copies(problem, shard, a, &all);
     }
+}
+
+/// The rules of a shard that may gain and lose replicas; `all` are those of the plan, by id.
+fn check_copies(problem: &Problem, shard: &Shard, a: &Assignment, all: &[BrokerId]) {
+    let id = &shard.id;
+    let factor = problem.replication_factor(shard.stream) as usize;
+    let now: Vec<BrokerId> = problem.live(&shard.present).collect();
+    let live: Vec<BrokerId> = problem.live(a).collect();
     assert!(live.len() <= factor, "{id}: no surplus");
     assert!(live.len() >= now.len().min(factor), "{id}: data given up");
     assert!(
-        listed <= factor || listed == live.len(),
+        all.len() <= factor || all.len() == live.len(),
         "{id}: up to the factor"
     );
-    let mut dead: Vec<BrokerId> = shard
-        .present
-        .replicas()
-        .filter(|&b| !problem.is_live(b))
-        .collect();
+    let is_down = |b: &BrokerId| !problem.is_live(*b);
+    let mut dead: Vec<BrokerId> = shard.present.replicas().filter(is_down).collect();
     dead.sort_unstable();
     dead.truncate(factor - live.len());
-    let listed_dead: Vec<BrokerId> = all
-        .iter()
-        .copied()
-        .filter(|&b| !problem.is_live(b))
-        .collect();
+    let listed_dead: Vec<BrokerId> = all.iter().copied().filter(is_down).collect();
     assert_eq!(listed_dead, dead, "{id}: DOWN replicas");
     for &b in live.iter().filter(|b| !now.contains(b)) {
         assert!(problem.is_active(b), "{id}: entered {b:?}");
@@ -68,11 +67,8 @@ fn check_shard(problem: &Problem, i: usize, a: &Assignment) {
     }
     if let Some(limit) = problem.policy.max_replicas_per_zone {
         for z in 0..problem.zones.len() {
-            let there = |set: &[BrokerId]| {
-                set.iter()
-                    .filter(|&&b| problem.zone_of(b).index() == z)
-                    .count()
-            };
+            let is_there = |b: &&BrokerId| problem.zone_of(**b).index() == z;
+            let there = |set: &[BrokerId]| set.iter().filter(is_there).count();
             assert!(
                 there(&live) <= there(&now).max(limit as usize),
                 "{id}: zone rule"
@@ -82,38 +78,18 @@ fn check_shard(problem: &Problem, i: usize, a: &Assignment) {
 }
 
 fn check_caps(problem: &Problem, plan: &[Assignment]) {
-    let count = |layout: &mut dyn Iterator<Item = &Assignment>| {
-        let mut counts = Counts::zero(problem.brokers.len(), problem.zones.len());
-        layout.for_each(|a| counts.add(&problem.brokers, a, 1));
-        counts
-    };
-    let before = count(&mut problem.shards.iter().map(|s| &s.present));
-    let after = count(&mut plan.iter());
-    let fits = |cap: Option<u32>, before: i64, after: i64| {
-        after <= cap.map_or(Limits::NONE, |cap| i64::from(cap).max(before))
+    let before = counts(problem, &present(problem));
+    let after = counts(problem, plan);
+    let fits = |cap: Option<u32>, of: fn(&Counts) -> &[i64], at: usize| {
+        let most = cap.map_or(Limits::NONE, |cap| i64::from(cap).max(of(&before)[at]));
+        assert!(of(&after)[at] <= most, "cap {cap:?} of {at}");
     };
     for (b, broker) in problem.brokers.iter().enumerate() {
-        assert!(fits(
-            broker.max_leaders,
-            before.leaders[b],
-            after.leaders[b]
-        ));
-        assert!(fits(
-            broker.max_replicas,
-            before.replicas[b],
-            after.replicas[b]
-        ));
+        fits(broker.max_leaders, |c| &c.leaders, b);
+        fits(broker.max_replicas, |c| &c.replicas, b);
     }
     for (z, zone) in problem.zones.iter().enumerate() {
-        assert!(fits(
-            zone.max_leaders,
-            before.zone_leaders[z],
-            after.zone_leaders[z]
-        ));
-        assert!(fits(
-            zone.max_replicas,
-            before.zone_replicas[z],
-            after.zone_replicas[z]
-        ));
+        fits(zone.max_leaders, |c| &c.zone_leaders, z);
+        fits(zone.max_replicas, |c| &c.zone_replicas, z);
     }
 }
