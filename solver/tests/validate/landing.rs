@@ -130,7 +130,6 @@ fn a_flight_to_a_down_broker_lapses() {
         snapshot.brokers[3].state = BrokerState::Down;
         lands(&snapshot, "a", &["b", "c"], false);
         snapshot.brokers[3].state = BrokerState::Draining;
-        accepted(&snapshot, &PolicyInput::default());
         let problem = accepted(&snapshot, &PolicyInput::default());
         assert!(
             problem.shards[0].is_pinned,

@@ -8,29 +8,24 @@ use shardflow_solver::snapshot::{Assignment, BrokerId, BrokerState, Problem, Rol
 use shardflow_solver::validate;
 use shardflow_solver::verify::{Rule, placement};
 
-/// A small seeded generator (splitmix64).
-pub(crate) struct Random(u64);
+use crate::rng::Rng;
+
+/// What the problems are drawn with.
+pub(crate) struct Random(Rng);
 
 impl Random {
     pub(crate) fn new(seed: u64) -> Self {
-        Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15))
-    }
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
+        Random(Rng::new(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15)))
     }
     /// From 0 to `most`, both included.
     pub(crate) fn up_to(&mut self, most: u32) -> u32 {
-        (self.next() % (u64::from(most) + 1)) as u32
+        self.0.below(most as usize + 1) as u32
     }
     pub(crate) fn percent(&mut self, percent: u32) -> bool {
         self.up_to(99) < percent
     }
     pub(crate) fn between(&mut self, low: i64, high: i64) -> i64 {
-        low + (self.next() % (high - low + 1) as u64) as i64
+        self.0.between(low, high)
     }
     fn maybe(&mut self, percent: u32, most: u32) -> Option<u32> {
         self.percent(percent).then(|| self.up_to(most))
