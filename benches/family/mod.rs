@@ -4,9 +4,9 @@
 //! Brokers go round the zones; some attract more leaders than others, the newest hold nothing. Streams have Zipf
 //! sizes; a third of them crowd a few favourite brokers. The traffic of each shard is free in the zones where its
 //! data lies, one to three of them by stream. Every replication factor is 1; both leader spreads are on, and each
-//! zone may lead one shard more than its even share. A plan without breaches, level in every stream and on every
-//! broker, always exists: counts by stream, broker and zone can all be rounded up or down from their even shares
-//! together.
+//! zone may lead one in a hundred more than its even share. A plan without breaches, level in every stream and on
+//! every broker, always exists: counts by stream, broker and zone can all be rounded up or down from their even
+//! shares together.
 
 mod random;
 
@@ -63,6 +63,8 @@ const NEW_PERCENT: usize = 4;
 const UNASSIGNED_PERCENT: usize = 3;
 /// Leaders in a hundred, of a stream that crowds, on its favourite brokers.
 const CROWD_PERCENT: usize = 80;
+/// How far a zone's limit lies above its even share, in a hundred.
+const ZONE_SLACK_PERCENT: usize = 1;
 /// Streams in a hundred whose data lies in distinct zones.
 const ZONE_AWARE_PERCENT: usize = 70;
 
@@ -100,10 +102,10 @@ pub(crate) fn make(size: &Size, seed: u64) -> (SnapshotInput, PolicyInput) {
 fn policy(size: &Size) -> PolicyInput {
     let limit = |z: usize| {
         let brokers = (z..size.brokers).step_by(size.zones).count();
-        let even = (size.shards * brokers).div_ceil(size.brokers);
+        let most = size.shards * brokers * (100 + ZONE_SLACK_PERCENT);
         ZoneLimitInput {
             zone: zone_id(z),
-            max_leaders: Some(even as u32 + 1),
+            max_leaders: Some(most.div_ceil(100 * size.brokers) as u32),
             ..ZoneLimitInput::default()
         }
     };
