@@ -22,5 +22,9 @@ lint: bootstrap
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
 
+# Leaders against peers, S1 and S2; `make bench FAMILIES=S3` for others. The solver's assertions and overflow checks
+# are off as in a release, but the profile is that of `make test`, so that HiGHS isn't compiled again.
 bench: bootstrap
-	cargo bench --workspace --locked
+	cargo bench --workspace --locked --bench leaders --profile dev \
+		--config profile.dev.package.shardflow-solver.debug-assertions=false \
+		--config profile.dev.package.shardflow-solver.overflow-checks=false -- $(FAMILIES)

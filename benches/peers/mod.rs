@@ -1,0 +1,3 @@
+//! Other solvers, each on the same network.
+
+pub(crate) mod highs;
