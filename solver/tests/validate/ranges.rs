@@ -71,7 +71,6 @@ fn each_weight_is_named_by_itself() {
         shard.size_bytes = 1;
         shard.follower_sources = vec![source(&[], 1)];
     }
-    type Field = fn(&mut PolicyInput) -> &mut Option<i64>;
     let fields: [(&str, Field); 6] = [
         ("traffic", |p| &mut p.weights.traffic),
         ("overlap", |p| &mut p.weights.overlap),
