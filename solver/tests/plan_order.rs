@@ -4,10 +4,12 @@ mod plan_common;
 
 use std::collections::BTreeSet;
 
-use plan_common::{Cluster, Live, assignment, brief, check, counted, is_legal};
+use plan_common::{
+    Cluster, Live, assignment, breaches, brief, check, check_breaches, counted, is_legal,
+};
 use shardflow_solver::input::{ShardInput, StreamInput, ZoneLimitInput};
 use shardflow_solver::plan::{self, Move, MoveKind, MoveReason, Plan};
-use shardflow_solver::snapshot::{Assignment, BrokerId, BrokerState, Counts, Problem, ShardId};
+use shardflow_solver::snapshot::{Assignment, BrokerId, BrokerState, Counts, Problem, Roles, ShardId};
 use shardflow_solver::verify;
 
 use BrokerState::{Active, Down, Draining};
@@ -334,6 +336,110 @@ fn plans_of_random_targets_hold_what_they_promise() {
     assert!(
         several > 1500 && moves > 20_000,
         "{several} groups, {moves} moves"
+    );
+}
+
+/// The same with brokers that drain or are closed to some streams under most replicas, and rules of zones.
+fn unwanted_cluster(random: &mut Random) -> Cluster {
+    let mut cluster = random_cluster(random);
+    let ids: Vec<String> = (cluster.snapshot.brokers.iter())
+        .map(|b| b.id.clone())
+        .collect();
+    for broker in &mut cluster.snapshot.brokers {
+        if random.chance(30) && broker.state == Active {
+            broker.state = Draining;
+        }
+        if random.chance(40) {
+            broker.max_leaders = None;
+            broker.max_replicas = None;
+        }
+    }
+    for stream in &mut cluster.snapshot.streams {
+        if random.chance(40) {
+            let open = ids.iter().filter(|_| random.chance(60));
+            stream.allowed_brokers = open.cloned().collect();
+        }
+    }
+    if random.chance(40) {
+        cluster.policy.max_replicas_per_zone = Some(1);
+    }
+    if random.chance(25) {
+        cluster.policy.roles = Roles::LeadershipOnly;
+    }
+    cluster
+}
+
+#[test]
+fn no_step_adds_a_breach_that_the_plan_does_not_need() {
+    let (mut balanced, mut several) = (0, 0);
+    for seed in 0..12_000 {
+        let mut random = Random(1_000_000 + seed);
+        let problem = unwanted_cluster(&mut random).problem();
+        let target = random_target(&mut random, &problem);
+        let plan = plan::make(&problem, target);
+        let faults = verify::moves::check(&problem, &plan);
+        assert!(faults.is_empty(), "seed {seed}: {faults:?}");
+        let steps = check(&problem, &plan);
+        several += check_groups(&problem, &plan, &steps);
+        let mut layout: Vec<Live> = (problem.shards.iter())
+            .map(|s| Live::of(&problem, &s.present))
+            .collect();
+        let mut layouts = vec![layout.clone()];
+        for step in &steps {
+            step.iter()
+                .for_each(|m| layout[m.shard.index()].apply(&problem, m));
+            layouts.push(layout.clone());
+        }
+        let is_balanced = check_breaches(&problem, &layouts);
+        let unwanted = layouts
+            .first()
+            .is_some_and(|l| breaches(&problem, l) > 0 && steps.len() > 1);
+        balanced += usize::from(is_balanced && unwanted);
+    }
+    assert!(
+        balanced > 4_000 && several > 1_000,
+        "{balanced} plans add no breach, {several} groups"
+    );
+}
+
+#[test]
+fn a_promotion_onto_a_closed_broker_goes_with_the_one_that_pays_for_it() {
+    let mut cluster = Cluster::new(2)
+        .active("a", "x")
+        .broker("b", "y", Active, 1, 0)
+        .shard("p", "b", &["a"])
+        .shard("q", "a", &["b"]);
+    cluster.snapshot.streams[0].allowed_brokers = vec!["b".into()];
+    cluster.policy.roles = Roles::LeadershipOnly;
+    let problem = cluster.problem();
+    let plan = cluster.plan(&[("a", &["b"]), ("b", &["a"])]);
+    check(&problem, &plan);
+    let found: Vec<String> = plan.moves.iter().map(|m| brief(&problem, m)).collect();
+    assert_eq!(
+        found,
+        [
+            "1 p Promotion Leader b>a Rule",
+            "1 q Promotion Leader a>b Rule"
+        ]
+    );
+}
+
+#[test]
+fn room_for_a_new_shard_is_made_together_with_what_pays_for_it() {
+    let cluster = Cluster::new(2)
+        .broker("a", "x", Draining, 0, 0)
+        .broker("b", "y", Active, 2, 0)
+        .shard("p", "", &[])
+        .shard("q", "b", &["a"])
+        .shard("r", "b", &["a"])
+        .shard("s", "a", &["b"]);
+    let problem = cluster.problem();
+    let plan = cluster.plan(&[("", &[]), ("a", &["b"]), ("b", &["a"]), ("b", &["a"])]);
+    check(&problem, &plan);
+    assert!(
+        plan.moves.len() == 2 && plan.moves.iter().all(|m| m.step == 1),
+        "{:?}",
+        plan.moves
     );
 }
 

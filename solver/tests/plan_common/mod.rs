@@ -215,6 +215,66 @@ pub(crate) fn is_legal(before: &[(i64, Option<u32>)], after: &[(i64, Option<u32>
         .all(|(b, a)| a.1.is_none_or(|cap| a.0 <= i64::from(cap).max(b.0)))
 }
 
+/// Breaches of a layout, counted from the snapshot: rank 3.
+pub(crate) fn breaches(problem: &Problem, layout: &[Live]) -> i64 {
+    let caps: i64 = counted(problem, layout)
+        .iter()
+        .map(|&(count, cap)| cap.map_or(0, |cap| (count - i64::from(cap)).max(0)))
+        .sum();
+    let shards = layout.iter().zip(&problem.shards);
+    let own = shards
+        .filter(|(_, shard)| !shard.is_pinned)
+        .map(|(live, shard)| {
+            let unwanted = |b: &&BrokerId| !problem.may_enter(shard.stream, **b);
+            let replicas = || live.leader.iter().chain(&live.followers);
+            let led = live.leader.iter().filter(unwanted).count();
+            let mut crowd = 0;
+            if let Some(most) = problem.policy.max_replicas_per_zone {
+                for z in 0..problem.zones.len() {
+                    let there = replicas()
+                        .filter(|b| problem.zone_of(**b).index() == z)
+                        .count();
+                    crowd += there.saturating_sub(most as usize);
+                }
+            }
+            (replicas().filter(unwanted).count() + led + crowd) as i64
+        });
+    caps + own.sum::<i64>()
+}
+
+/// Shards without a leader before that one leads after which may not hold them.
+pub(crate) fn worth(problem: &Problem, before: &[Live], after: &[Live]) -> i64 {
+    let pairs = before.iter().zip(after).zip(&problem.shards);
+    let is_worth = |((old, new), shard): &((&Live, &Live), &shardflow_solver::snapshot::Shard)| {
+        let leads = |b: BrokerId| !problem.may_enter(shard.stream, b);
+        old.leader.is_none() && new.leader.is_some_and(leads)
+    };
+    pairs.filter(is_worth).count() as i64
+}
+
+/// No step adds breaches but what a leader is worth; where the plan adds some on balance, none goes beyond its end.
+/// Whether the plan adds none.
+pub(crate) fn check_breaches(problem: &Problem, layouts: &[Vec<Live>]) -> bool {
+    let worths: Vec<i64> = layouts
+        .windows(2)
+        .map(|pair| worth(problem, &pair[0], &pair[1]))
+        .collect();
+    let all: Vec<i64> = layouts.iter().map(|l| breaches(problem, l)).collect();
+    let (first, last) = (all[0], all[all.len() - 1]);
+    let total: i64 = worths.iter().sum();
+    let mut left = total;
+    for (pair, worth) in all.windows(2).zip(worths) {
+        let end = if last > first + total { last } else { 0 };
+        let (before, after) = (pair[0] + left, pair[1] + left - worth);
+        assert!(
+            after <= before.max(end),
+            "breaches {all:?}, of which {total} for leaders"
+        );
+        left -= worth;
+    }
+    last <= first + total
+}
+
 /// Replays a plan step by step and checks all that holds for every plan; answers with the steps.
 pub(crate) fn check(problem: &Problem, plan: &Plan) -> Vec<Vec<Move>> {
     let steps: Vec<Vec<Move>> = plan
@@ -233,6 +293,7 @@ pub(crate) fn check(problem: &Problem, plan: &Plan) -> Vec<Vec<Move>> {
         .map(|a| Live::of(problem, a))
         .collect();
     let mut layout = start.clone();
+    let mut layouts = vec![start.clone()];
     let mut reason = MoveReason::Failover;
     for (at, step) in steps.iter().enumerate() {
         assert_eq!(step[0].step, at as u32 + 1);
@@ -260,7 +321,9 @@ pub(crate) fn check(problem: &Problem, plan: &Plan) -> Vec<Vec<Move>> {
             .expect("a step has moves");
         assert!(reason <= forced, "{:?}", plan.moves);
         reason = forced;
+        layouts.push(layout.clone());
     }
     assert_eq!(layout, goal);
+    check_breaches(problem, &layouts);
     steps
 }
