@@ -5,11 +5,13 @@ mod plan_common;
 use std::collections::BTreeSet;
 
 use plan_common::{
-    Cluster, Live, assignment, breaches, brief, check, check_breaches, counted, is_legal,
+    Balance, Cluster, Live, assignment, breaches, brief, check, counted, is_legal, layouts,
 };
 use shardflow_solver::input::{ShardInput, StreamInput, ZoneLimitInput};
 use shardflow_solver::plan::{self, Move, MoveKind, MoveReason, Plan};
-use shardflow_solver::snapshot::{Assignment, BrokerId, BrokerState, Counts, Problem, Roles, ShardId};
+use shardflow_solver::snapshot::{
+    Assignment, BrokerId, BrokerState, Counts, Problem, Roles, ShardId,
+};
 use shardflow_solver::verify;
 
 use BrokerState::{Active, Down, Draining};
@@ -236,8 +238,11 @@ fn check_groups(problem: &Problem, plan: &Plan, steps: &[Vec<Move>]) -> usize {
         .iter()
         .map(|s| Live::of(problem, &s.present))
         .collect();
-    let goal = plan.placement.iter().map(|a| Live::of(problem, a));
-    let goal = counted(problem, &goal.collect::<Vec<_>>());
+    let goal: Vec<Live> = (plan.placement.iter())
+        .map(|a| Live::of(problem, a))
+        .collect();
+    let goal_counts = counted(problem, &goal);
+    let mut balance = Balance::new(problem, &layouts(problem, steps));
     let mut groups = 0;
     for step in steps {
         let items = of_shards(step);
@@ -253,7 +258,12 @@ fn check_groups(problem: &Problem, plan: &Plan, steps: &[Vec<Move>]) -> usize {
                 .for_each(|m| alone[m.shard.index()].apply(problem, m));
             let between = counted(problem, &alone);
             assert!(
-                !(is_legal(&before, &between) && is_legal(&between, &end)),
+                !(is_legal(&before, &between)
+                    && is_legal(&between, &end)
+                    && balance.allows(problem, &layout, &alone)
+                    && balance
+                        .passed(problem, &layout, &alone)
+                        .allows(problem, &alone, &after)),
                 "{item:?} needn't wait for {step:?}"
             );
         }
@@ -262,12 +272,14 @@ fn check_groups(problem: &Problem, plan: &Plan, steps: &[Vec<Move>]) -> usize {
             for m in step.iter().filter(|m| m.shard != left_out[0].shard) {
                 without[m.shard.index()].apply(problem, m);
             }
-            let without = counted(problem, &without);
-            assert!(
-                !(is_legal(&before, &without) && leaves_way(&without, &goal)),
-                "{left_out:?} isn't needed in {step:?}"
-            );
+            let counts = counted(problem, &without);
+            let is_spare = is_legal(&before, &counts)
+                && leaves_way(&counts, &goal_counts)
+                && balance.allows(problem, &layout, &without)
+                && balance.leaves_way(problem, &layout, &without, &goal);
+            assert!(!is_spare, "{left_out:?} isn't needed in {step:?}");
         }
+        balance = balance.passed(problem, &layout, &after);
         layout = after;
     }
     groups
@@ -381,20 +393,12 @@ fn no_step_adds_a_breach_that_the_plan_does_not_need() {
         assert!(faults.is_empty(), "seed {seed}: {faults:?}");
         let steps = check(&problem, &plan);
         several += check_groups(&problem, &plan, &steps);
-        let mut layout: Vec<Live> = (problem.shards.iter())
-            .map(|s| Live::of(&problem, &s.present))
-            .collect();
-        let mut layouts = vec![layout.clone()];
-        for step in &steps {
-            step.iter()
-                .for_each(|m| layout[m.shard.index()].apply(&problem, m));
-            layouts.push(layout.clone());
-        }
-        let is_balanced = check_breaches(&problem, &layouts);
+        let layouts = layouts(&problem, &steps);
         let unwanted = layouts
             .first()
             .is_some_and(|l| breaches(&problem, l) > 0 && steps.len() > 1);
-        balanced += usize::from(is_balanced && unwanted);
+        let is_even = Balance::new(&problem, &layouts).is_even();
+        balanced += usize::from(is_even && unwanted);
     }
     assert!(
         balanced > 4_000 && several > 1_000,

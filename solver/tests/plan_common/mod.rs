@@ -252,27 +252,70 @@ pub(crate) fn worth(problem: &Problem, before: &[Live], after: &[Live]) -> i64 {
     pairs.filter(is_worth).count() as i64
 }
 
-/// No step adds breaches but what a leader is worth; where the plan adds some on balance, none goes beyond its end.
-/// Whether the plan adds none.
-pub(crate) fn check_breaches(problem: &Problem, layouts: &[Vec<Live>]) -> bool {
-    let worths: Vec<i64> = layouts
-        .windows(2)
-        .map(|pair| worth(problem, &pair[0], &pair[1]))
-        .collect();
-    let all: Vec<i64> = layouts.iter().map(|l| breaches(problem, l)).collect();
-    let (first, last) = (all[0], all[all.len() - 1]);
-    let total: i64 = worths.iter().sum();
-    let mut left = total;
-    for (pair, worth) in all.windows(2).zip(worths) {
-        let end = if last > first + total { last } else { 0 };
-        let (before, after) = (pair[0] + left, pair[1] + left - worth);
-        assert!(
-            after <= before.max(end),
-            "breaches {all:?}, of which {total} for leaders"
-        );
-        left -= worth;
+/// What breaches may be on the way of a plan.
+pub(crate) struct Balance {
+    /// At the end where the plan adds breaches, zero where it doesn't.
+    end: i64,
+    /// Worth of the leaders that steps to come gain.
+    left: i64,
+}
+
+impl Balance {
+    pub(crate) fn new(problem: &Problem, layouts: &[Vec<Live>]) -> Self {
+        let pairs = layouts.windows(2);
+        let left = pairs.map(|pair| worth(problem, &pair[0], &pair[1])).sum();
+        let (first, last) = (&layouts[0], &layouts[layouts.len() - 1]);
+        let (first, last) = (breaches(problem, first), breaches(problem, last));
+        let is_balanced = last <= first + left;
+        Balance {
+            end: if is_balanced { 0 } else { last },
+            left,
+        }
     }
-    last <= first + total
+    /// Whether the plan adds no breach, but for leaders.
+    pub(crate) fn is_even(&self) -> bool {
+        self.end == 0
+    }
+    /// Breaches with the worth of what is to come, after a step from `before`.
+    fn after(&self, problem: &Problem, before: &[Live], after: &[Live]) -> i64 {
+        breaches(problem, after) + self.left - worth(problem, before, after)
+    }
+    /// Whether a step is legal.
+    pub(crate) fn allows(&self, problem: &Problem, before: &[Live], after: &[Live]) -> bool {
+        let now = breaches(problem, before) + self.left;
+        self.after(problem, before, after) <= now.max(self.end)
+    }
+    /// Whether what has to come after a step can without adding breaches.
+    pub(crate) fn leaves_way(
+        &self,
+        problem: &Problem,
+        before: &[Live],
+        after: &[Live],
+        goal: &[Live],
+    ) -> bool {
+        self.end > 0 || self.after(problem, before, after) >= breaches(problem, goal)
+    }
+    /// After a step.
+    pub(crate) fn passed(&self, problem: &Problem, before: &[Live], after: &[Live]) -> Self {
+        Balance {
+            end: self.end,
+            left: self.left - worth(problem, before, after),
+        }
+    }
+}
+
+/// The layouts on the way, the present one first.
+pub(crate) fn layouts(problem: &Problem, steps: &[Vec<Move>]) -> Vec<Vec<Live>> {
+    let shards = problem.shards.iter();
+    let mut all: Vec<Vec<Live>> = vec![shards.map(|s| Live::of(problem, &s.present)).collect()];
+    for step in steps {
+        let mut next = all[all.len() - 1].clone();
+        for m in step {
+            next[m.shard.index()].apply(problem, m);
+        }
+        all.push(next);
+    }
+    all
 }
 
 /// Replays a plan step by step and checks all that holds for every plan; answers with the steps.
@@ -293,7 +336,8 @@ pub(crate) fn check(problem: &Problem, plan: &Plan) -> Vec<Vec<Move>> {
         .map(|a| Live::of(problem, a))
         .collect();
     let mut layout = start.clone();
-    let mut layouts = vec![start.clone()];
+    let all = layouts(problem, &steps);
+    let mut balance = Balance::new(problem, &all);
     let mut reason = MoveReason::Failover;
     for (at, step) in steps.iter().enumerate() {
         assert_eq!(step[0].step, at as u32 + 1);
@@ -321,9 +365,14 @@ pub(crate) fn check(problem: &Problem, plan: &Plan) -> Vec<Vec<Move>> {
             .expect("a step has moves");
         assert!(reason <= forced, "{:?}", plan.moves);
         reason = forced;
-        layouts.push(layout.clone());
+        assert!(
+            balance.allows(problem, &all[at], &layout),
+            "step {} adds breaches: {:?}",
+            at + 1,
+            all.iter().map(|l| breaches(problem, l)).collect::<Vec<_>>()
+        );
+        balance = balance.passed(problem, &all[at], &layout);
     }
     assert_eq!(layout, goal);
-    check_breaches(problem, &layouts);
     steps
 }
