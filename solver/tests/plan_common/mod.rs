@@ -2,6 +2,9 @@
 
 #![allow(dead_code)] // each test file uses its part
 
+pub(crate) mod groups;
+pub(crate) mod random;
+
 use std::collections::BTreeSet;
 
 use shardflow_solver::input::{BrokerInput, PolicyInput, ShardInput, SnapshotInput, StreamInput};
