@@ -27,7 +27,7 @@ pub(super) struct Balance {
     spare: i64,
     /// Whether `spare` was not negative at the start.
     is_strict: bool,
-    /// Resources above what they end with and above their cap; some that no longer are.
+    /// Resources above what they end with and above their cap, the first ones last; some no longer are, but the last.
     over: Vec<u32>,
     /// By how much the group changes B.
     pub(super) group: i64,
@@ -35,7 +35,8 @@ pub(super) struct Balance {
 
 impl Balance {
     /// With this excess still to go and those resources above their caps.
-    pub(super) fn new(excess: i64, over: Vec<u32>) -> Self {
+    pub(super) fn new(excess: i64, mut over: Vec<u32>) -> Self {
+        over.reverse();
         Balance {
             spare: excess,
             is_strict: true,
@@ -115,7 +116,7 @@ impl Room {
         if found.is_some() || need == Need::Rise {
             return found;
         }
-        let over = self.balance.over.iter().filter(|&&r| self.is_over(r));
+        let over = self.balance.over.iter().rev().filter(|&&r| self.is_over(r));
         over.flat_map(|&r| self.linked(list_of(r, true)).take(PROBE))
             .take(PROBE)
             .find_map(look)
@@ -126,7 +127,12 @@ impl Room {
     /// The item just before it, which asked for it, if that helps; else it alone if it makes a legal pair with some
     /// other; else the closest on the path that helps; else it alone.
     pub(super) fn met_for_breaches(&mut self, need: Need) -> usize {
-        let end = self.path.items.len() - 1;
+        while let Some(&resource) = self.balance.over.last()
+            && !self.is_over(resource)
+        {
+            self.balance.over.pop();
+        }
+        let end = self.path.items.len().saturating_sub(1);
         let before = self.path.items[..end].iter().rev().take(BACK);
         let helps = |&&item: &&u32| {
             !self.is_done(item)

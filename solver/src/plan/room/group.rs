@@ -128,15 +128,16 @@ impl Room {
 
     /// Drops what the group is legal without, what joined last first, until it needs all that is left.
     fn trim(&mut self) {
-        let mut at = self.group.items.len();
-        while at > 0 && self.group.items.len() > 1 {
-            at -= 1;
-            let item = self.group.items[at];
-            if self.is_spare(item) {
-                self.group.items.remove(at);
-                self.add_to_group(item, -1);
-                self.set_linked(item, true, true);
-                at = self.group.items.len();
+        let mut size = usize::MAX;
+        while self.group.items.len() < size {
+            size = self.group.items.len();
+            for at in (0..size).rev() {
+                let item = self.group.items[at];
+                if self.group.items.len() > 1 && self.is_spare(item) {
+                    self.group.items.remove(at);
+                    self.add_to_group(item, -1);
+                    self.set_linked(item, true, true);
+                }
             }
         }
     }
