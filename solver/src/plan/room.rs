@@ -35,6 +35,8 @@ use breach::Balance;
 pub(super) const NIL: u32 = u32::MAX;
 /// How many candidates are looked at when one is wanted that fits by itself.
 const PROBE: usize = 8;
+/// For how many of them a partner is looked for.
+const PAIR_TRIES: usize = 2;
 
 /// What is in the way of an item.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -47,6 +49,17 @@ enum Need {
     Fall,
     /// Items that let breaches rise.
     Rise,
+}
+
+/// How an item can help that makes room.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Help {
+    /// It fits by itself.
+    Alone(u32),
+    /// It fits but for breaches, which the other one sets right.
+    Pair(u32, u32),
+    /// Only as part of something larger.
+    Join(u32),
 }
 
 /// Change of one resource by one item, linked with the others of its list.
@@ -260,27 +273,19 @@ impl Room {
                 self.pop();
                 continue;
             }
-            let Some(need) = self.need(top) else {
-                self.pop();
-                self.commit(top);
-                step(&[top]);
-                continue;
-            };
-            if let Need::Fall | Need::Rise = need {
+            let need = self.need(top);
+            if let Some(help) = self.ready(top, need) {
+                self.go(help, step);
+            } else if let Some(need @ (Need::Fall | Need::Rise)) = need {
                 let at = self.met_for_breaches(need);
                 self.close(at, step);
-            } else if let Some(ready) = self.ready(need) {
-                self.commit(ready);
-                step(&[ready]);
-            } else if let Some(at) = self.met(need) {
+            } else if let Some(at) = need.and_then(|need| self.met(need)) {
                 self.close(at, step);
-            } else if let Some(next) = self.first(need) {
+            } else if let Some(next) = need.and_then(|need| self.first(need)) {
                 self.push(next);
             } else {
                 debug_assert!(false, "nothing is left that makes room");
-                self.pop();
-                self.commit(top);
-                step(&[top]);
+                self.go(Help::Alone(top), step);
             }
         }
         while !self.path.items.is_empty() {
@@ -331,13 +336,42 @@ impl Room {
         })
     }
 
-    /// An item that meets the need and fits by itself.
-    fn ready(&self, need: Need) -> Option<u32> {
-        let fits = |item: &u32| self.need(*item).is_none();
-        match need {
-            Need::Item(item) => Some(item).filter(fits),
-            Need::Of(list) => self.linked(list).take(PROBE).find(fits),
-            Need::Fall | Need::Rise => None,
+    /// What can be done at once for an item with this need: itself, or what meets the need, by itself or as a pair.
+    fn ready(&self, item: u32, need: Option<Need>) -> Option<Help> {
+        let mut pair = None;
+        let mut tries = 0..PAIR_TRIES;
+        let mut look = |other: u32, asker: u32| match self.need(other) {
+            None => Some(Help::Alone(other)),
+            Some(need @ (Need::Fall | Need::Rise)) if pair.is_none() && tries.next().is_some() => {
+                pair = self.pair(other, need, asker);
+                None
+            }
+            Some(_) => None,
+        };
+        let alone = match need {
+            None | Some(Need::Fall | Need::Rise) => {
+                let asker = self.path.items.iter().rev().nth(1);
+                look(item, asker.map_or(NIL, |&asker| asker))
+            }
+            Some(Need::Item(other)) => look(other, item),
+            Some(Need::Of(list)) => (self.linked(list).take(PROBE)).find_map(|i| look(i, item)),
+        };
+        alone.or(pair)
+    }
+
+    /// Does what helps at once; an item that can only join something larger is left.
+    fn go(&mut self, help: Help, step: &mut dyn FnMut(&[u32])) {
+        match help {
+            Help::Alone(item) => {
+                self.commit(item);
+                step(&[item]);
+            }
+            Help::Pair(item, partner) => {
+                self.commit(item);
+                self.commit(partner);
+                step(&[item, partner]);
+            }
+            Help::Join(_) => {}
         }
     }
 

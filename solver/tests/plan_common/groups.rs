@@ -56,7 +56,10 @@ pub(crate) fn check_groups(problem: &Problem, plan: &Plan, steps: &[Vec<Move>]) 
             let is_spare = is_legal(&before, &counts)
                 && leaves_way(&counts, &goal_counts)
                 && balance.allows(problem, &layout, &without)
-                && balance.leaves_way(problem, &layout, &without, &goal);
+                && balance.leaves_way(problem, &layout, &without, &goal)
+                && balance
+                    .passed(problem, &layout, &without)
+                    .allows(problem, &without, &after);
             assert!(!is_spare, "{left_out:?} isn't needed in {step:?}");
         }
         balance = balance.passed(problem, &layout, &after);

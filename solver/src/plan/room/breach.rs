@@ -15,7 +15,7 @@
 //! grow. So whenever B is in the way of items that are legal for all counts, a remaining one helps: to let B fall, one
 //! whose own breaches fall or that leaves a resource above its cap; to let B rise, one whose own breaches rise.
 
-use super::{NIL, Need, Room, list_of};
+use super::{Help, Item, NIL, Need, Room, list_of};
 
 /// How many candidates are looked at when one is wanted that sets breaches right.
 const PROBE: usize = 32;
@@ -122,10 +122,58 @@ impl Room {
             .find_map(look)
     }
 
-    /// Where on the path the group begins that sets breaches right for the item at its end.
-    ///
-    /// The item just before it, which asked for it, if that helps; else it alone if it makes a legal pair with some
-    /// other; else the closest on the path that helps; else it alone.
+    /// What can be done at once so that an item which is legal but for breaches gets done: a step together with another
+    /// one, or that one ahead of it. `asker` is preferred.
+    pub(super) fn pair(&self, item: u32, need: Need, asker: u32) -> Option<Help> {
+        let help = |other: u32| {
+            let both = self.together(item, other)?;
+            let first = self.breaches_of(other);
+            let can_follow = self.balance.lacks_after(first, both - first).is_none();
+            if can_follow && self.need(other).is_none() {
+                Some(Help::Alone(other))
+            } else {
+                Some(Help::Pair(item, other))
+            }
+        };
+        Some(asker)
+            .filter(|&asker| asker != NIL)
+            .and_then(help)
+            .or_else(|| self.look_for(need, help))
+    }
+
+    /// By how much two items change breaches if they are legal together, `item` waiting for none.
+    fn together(&self, item: u32, other: u32) -> Option<i64> {
+        let Item {
+            own,
+            after,
+            ref effects,
+            ..
+        } = self.items[other as usize];
+        let waits = after != NIL && after != item && !self.is_done(after);
+        if other == item || waits || !self.items[other as usize].is_linked {
+            return None;
+        }
+        let effects = &self.effects[effects.start as usize..effects.end as usize];
+        let (mut breaches, mut is_legal) = (self.items[item as usize].own + own, true);
+        let mut add = |resource: u32, delta: i64| {
+            is_legal &= self.lacks(resource, delta).is_none();
+            breaches += self.excess_change(resource, delta);
+        };
+        for e in self.effects_of(item) {
+            let same = effects.iter().find(|f| f.resource == e.resource);
+            let delta = e.delta + same.map_or(0, |f| f.delta);
+            add(e.resource, i64::from(delta));
+        }
+        for f in effects {
+            if self.effects_of(item).all(|e| e.resource != f.resource) {
+                add(f.resource, i64::from(f.delta));
+            }
+        }
+        (is_legal && self.balance.lacks(breaches).is_none()).then_some(breaches)
+    }
+
+    /// Where on the path the group begins that sets breaches right for the item at its end: the closest that helps,
+    /// else that item alone.
     pub(super) fn met_for_breaches(&mut self, need: Need) -> usize {
         while let Some(&resource) = self.balance.over.last()
             && !self.is_over(resource)
@@ -133,42 +181,15 @@ impl Room {
             self.balance.over.pop();
         }
         let end = self.path.items.len().saturating_sub(1);
-        let before = self.path.items[..end].iter().rev().take(BACK);
-        let helps = |&&item: &&u32| {
+        let helps = |&item: &u32| {
             !self.is_done(item)
                 && match need {
                     Need::Fall => self.breaches_of(item) < 0,
                     _ => self.items[item as usize].own > 0,
                 }
         };
-        let back = before.clone().position(|item| helps(&item));
-        match back {
-            Some(0) => end - 1,
-            Some(back) if !self.has_pair(self.path.items[end], need) => end - 1 - back,
-            _ => end,
-        }
-    }
-
-    /// Whether some item makes a legal step with this one.
-    fn has_pair(&self, item: u32, need: Need) -> bool {
-        let pairs = |other: u32| {
-            let is_free = other != item && {
-                let after = self.items[other as usize].after;
-                after == NIL || self.is_done(after)
-            };
-            let change = |resource: u32| -> i64 {
-                let of = |i| {
-                    self.effects_of(i)
-                        .filter(|e| e.resource == resource)
-                        .map(|e| i64::from(e.delta))
-                };
-                of(item).chain(of(other)).sum()
-            };
-            let both = || self.effects_of(item).chain(self.effects_of(other));
-            (is_free && both().all(|e| self.lacks(e.resource, change(e.resource)).is_none()))
-                .then_some(())
-        };
-        self.look_for(need, pairs).is_some()
+        let mut before = self.path.items[..end].iter().rev().take(BACK);
+        before.position(helps).map_or(end, |back| end - 1 - back)
     }
 
     /// An item that helps the group's breaches, with the least in the way of the group that it leaves.

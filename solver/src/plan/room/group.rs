@@ -7,7 +7,7 @@
 //! a simple cycle. Where each moves several between brokers that are all full, no small group may exist: at worst all
 //! that remain are one step.
 
-use super::{NIL, PROBE, Room};
+use super::{Help, NIL, Need, PAIR_TRIES, PROBE, Room};
 
 /// How many candidates are looked at before a group grows: worth some effort, for it could grow to all that remain.
 const PROBE_WIDELY: usize = 256;
@@ -54,36 +54,47 @@ impl Room {
     fn fit_counts(&mut self, step: &mut dyn FnMut(&[u32])) {
         while let Some(r) = self.group.pending.pop() {
             while let Some(list) = self.lacks(r, self.group.delta[r as usize]) {
-                let Some(next) = self.best(list) else {
+                let Some(help) = self.best(list) else {
                     debug_assert!(false, "all that remain are legal together");
                     break;
                 };
-                if self.need(next).is_none() {
-                    self.commit(next);
-                    step(&[next]);
-                    self.look_again(next);
-                } else {
-                    self.join(next);
+                self.go(help, step);
+                match help {
+                    Help::Alone(item) => self.look_again(item),
+                    Help::Pair(item, partner) => {
+                        self.look_again(item);
+                        self.look_again(partner);
+                    }
+                    Help::Join(item) => self.join(item),
                 }
             }
         }
     }
 
-    /// Of some items of the list, one that fits by itself, else one that leaves the group with the least in the way.
-    fn best(&self, list: u32) -> Option<u32> {
+    /// Of some items of the list, one that fits by itself, else one that does with a partner, else one that leaves the
+    /// group with the least in the way.
+    fn best(&self, list: u32) -> Option<Help> {
         let is_small = self.group.items.len() < LARGE;
         let probe = if is_small { PROBE_WIDELY } else { PROBE };
         let mut best: Option<(usize, u32)> = None;
+        let mut pair = None;
+        let mut tries = 0..PAIR_TRIES;
         for item in self.linked(list).take(probe) {
-            if self.need(item).is_none() {
-                return Some(item);
+            match self.need(item) {
+                None => return Some(Help::Alone(item)),
+                Some(need @ (Need::Fall | Need::Rise))
+                    if pair.is_none() && tries.next().is_some() =>
+                {
+                    pair = self.pair(item, need, NIL);
+                }
+                Some(_) => {}
             }
             let in_the_way = self.blocked_with(item);
             if best.is_none_or(|(least, _)| in_the_way < least) {
                 best = Some((in_the_way, item));
             }
         }
-        best.map(|(_, item)| item)
+        pair.or(best.map(|(_, item)| Help::Join(item)))
     }
 
     /// How many of the counts that an item changes would break their rule with it in the group.
@@ -126,7 +137,8 @@ impl Room {
             .extend(effects.iter().map(|e| e.resource));
     }
 
-    /// Drops what the group is legal without, what joined last first, until it needs all that is left.
+    /// Drops what the group is legal without, what joined last first, until it needs all that is left. What adds breaches
+    /// that others take away stays: it could not come later by itself.
     fn trim(&mut self) {
         let mut size = usize::MAX;
         while self.group.items.len() < size {
@@ -148,9 +160,11 @@ impl Room {
             self.lacks(e.resource, delta).is_none()
         });
         let mut others = self.group.items.iter().map(|&i| &self.items[i as usize]);
-        let breaches = self.breaches_with(item, -1);
+        let rest = self.breaches_with(item, -1);
+        let is_paid_for = self.balance.lacks_after(rest, self.balance.group - rest);
         stays_legal
-            && self.balance.lacks(breaches).is_none()
+            && self.balance.lacks(rest).is_none()
+            && is_paid_for != Some(Need::Fall)
             && others.all(|other| other.after != item)
     }
 
