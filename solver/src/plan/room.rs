@@ -14,17 +14,19 @@
 //! way: leaves a resource that is full, or enters one that would fall below `last`. Nothing but the difference between
 //! the layouts is ever needed.
 //!
-//! **Method.** An item that doesn't fit a count asks for one that makes room, preferably one that fits by itself; that one may
-//! ask in turn. The items asking form a path on which no two give up the same resource, so it is no longer than twice the
-//! number of resources. Where the path meets itself, the items from there on are one closed group: it is completed by
-//! further items while it is not legal, trimmed of what it doesn't need, and done in one step. An item that fits all counts
-//! but adds breaches, or takes away those that others need, doesn't ask: it is the start of a group.
+//! **Method.** An item that doesn't fit a count asks for one that makes room, preferably one that fits by itself; that
+//! one may ask in turn. The items asking form a path on which no two give up the same resource, so it is no longer than
+//! twice the number of resources. Where the path meets itself, the items from there on are one closed group: it is
+//! completed by further items while it is not legal, trimmed of what it doesn't need, and done in one step. An item that
+//! fits all counts but not the breaches doesn't ask: it goes in a pair with another one that sets them right, or else is
+//! the start of a group.
 //!
 //! Complexity: every turn of the loop commits an item or puts one on the path, items leave the path by being committed
 //! (or by being trimmed, at most a few dozen a group), and each looks at a bounded number of others: O(items · effects).
 
 mod breach;
 mod group;
+mod lists;
 
 use std::ops::Range;
 
@@ -327,15 +329,6 @@ impl Room {
             .or_else(|| self.balance.lacks(self.breaches_of(item)))
     }
 
-    fn linked(&self, list: u32) -> impl Iterator<Item = u32> {
-        let mut at = self.ends[list as usize].0;
-        std::iter::from_fn(move || {
-            let effect = self.effects.get(at as usize)?;
-            at = effect.next;
-            Some(effect.item)
-        })
-    }
-
     /// What can be done at once for an item with this need: itself, or what meets the need, by itself or as a pair.
     fn ready(&self, item: u32, need: Option<Need>) -> Option<Help> {
         let mut pair = None;
@@ -447,57 +440,6 @@ impl Room {
             self.balance.group -= self.excess_change(resource, self.group.delta[r]);
             self.count[r] += i64::from(delta);
             self.balance.group += self.excess_change(resource, self.group.delta[r]);
-        }
-    }
-
-    /// Puts an item into its lists, at the front or the back, or takes it out.
-    fn set_linked(&mut self, item: u32, is_linked: bool, in_front: bool) {
-        if self.items[item as usize].is_linked == is_linked {
-            return;
-        }
-        self.items[item as usize].is_linked = is_linked;
-        for at in self.items[item as usize].effects.clone() {
-            let e = self.effects[at as usize];
-            let r = e.resource as usize;
-            if e.delta > 0 && self.last[r] <= self.cap[r] && e.resource != self.breaches {
-                continue;
-            }
-            let list = list_of(e.resource, e.delta < 0);
-            match (is_linked, in_front) {
-                (false, _) => self.unlink(list, at),
-                (true, true) => {
-                    let first = self.ends[list as usize].0;
-                    self.insert(list, at, NIL, first);
-                }
-                (true, false) => {
-                    let last = self.ends[list as usize].1;
-                    self.insert(list, at, last, NIL);
-                }
-            }
-        }
-    }
-
-    fn insert(&mut self, list: u32, at: u32, prev: u32, next: u32) {
-        self.effects[at as usize].prev = prev;
-        self.effects[at as usize].next = next;
-        self.tie(list, prev, at);
-        self.tie(list, at, next);
-    }
-
-    fn unlink(&mut self, list: u32, at: u32) {
-        let Effect { prev, next, .. } = self.effects[at as usize];
-        self.tie(list, prev, next);
-    }
-
-    /// Makes `next` follow `prev`; [`NIL`] stands for the end of the list.
-    fn tie(&mut self, list: u32, prev: u32, next: u32) {
-        match self.effects.get_mut(prev as usize) {
-            Some(effect) => effect.next = next,
-            None => self.ends[list as usize].0 = next,
-        }
-        match self.effects.get_mut(next as usize) {
-            Some(effect) => effect.prev = prev,
-            None => self.ends[list as usize].1 = prev,
         }
     }
 }

@@ -1,11 +1,11 @@
 //! Items that can only be done together.
 //!
-//! A group starts as the part of the path that closes on itself, or as an item that is legal but for breaches. While some
-//! resource would break its rule, an item that helps joins; one that fits by itself is done at once instead. Where only
-//! breaches are in the way, one that sets them right joins even if it fits by itself. A legal group then drops what it is legal without, and
-//! what fits by itself and leaves the rest legal becomes an earlier step. Where shards move one replica each, a group is
-//! a simple cycle. Where each moves several between brokers that are all full, no small group may exist: at worst all
-//! that remain are one step.
+//! A group starts as the part of the path that closes on itself, or as an item that is legal but for breaches. While
+//! some resource would break its rule, an item that helps joins; one that fits by itself, or in a pair, is done at once
+//! instead. Where only breaches are in the way, one that sets them right joins. A legal group then drops what it is legal
+//! without, and what fits by itself and leaves the rest legal becomes an earlier step. Where shards move one replica
+//! each, a group is a simple cycle. Where each moves several between brokers that are all full, no small group may
+//! exist: at worst all that remain are one step.
 
 use super::{Help, NIL, Need, PAIR_TRIES, PROBE, Room};
 

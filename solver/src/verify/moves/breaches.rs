@@ -1,10 +1,10 @@
 //! Rank 3 after every step of the moves.
 //!
-//! Notation: B is the number of breaches, B₀ now, Bₙ at the end; a step *promises* one for each shard without a live
-//! leader before it that a broker leads after it that may not hold the shard: a leader, even there, is worth more (rank
-//! 1). C = B + what the steps still to come promise. Where Cₙ = Bₙ is no larger than C₀, C never grows. Where the plan
-//! pays for more leaders or followers with breaches elsewhere, no order could hold that; there C never grows beyond
-//! the larger of itself and Bₙ.
+//! Notation: B is the number of breaches, B₀ now, Bₙ at the end. A step *promises* one for each shard that has no live
+//! leader before it and is led after it by a broker that may not hold it: a leader, even there, is worth more (rank 1).
+//! C = B + what the steps still to come promise. Where Cₙ = Bₙ is no larger than C₀, C never grows. Where the plan pays
+//! for more leaders or followers with breaches elsewhere, no order could hold that; there C never grows beyond the
+//! larger of itself and Bₙ.
 
 use crate::cost::Rank;
 use crate::snapshot::{Assignment, Problem, ShardId};
