@@ -2,7 +2,7 @@
 //! count is above its cap; for breaches those whose own breaches fall, and those whose own rise. Doubly linked, so that
 //! an item is put in and taken out in O(effects).
 
-use super::{Effect, Room, list_of};
+use super::{Effect, NIL, Room, list_of};
 
 impl Room {
     /// Items of a list that may be asked, in order.
