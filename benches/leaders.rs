@@ -97,7 +97,7 @@ fn bench(size: &Size) -> Result<(), String> {
     }
     print_table(size, &bare, &ours, &peers);
     let weighted = agreed_cost(&answer, &bare, &flows)?;
-    println!("weighted {weighted}, the same in {} flows", flows.len());
+    println!("weighted {weighted}, proven; {} flows agree", flows.len());
     Ok(())
 }
 
