@@ -27,8 +27,9 @@
 //! Copies are seated as leaders are: a replica that sits where the shard already is would be cheaper in place.
 //!
 //! **Faithful.** Flows and placements have the same cost in every rank, but where there are orphans and the counts of
-//! a zone cross: where a zone of several live brokers limits its leaders and a broker in it its replicas. What orphans
-//! keep is not counted at the brokers there. The verifier's bound holds either way.
+//! a zone cross: where a zone of several live brokers limits its leaders and a broker in it its replicas. There leaders
+//! and what orphans keep are counted at the broker one without the other, so a plan may cost more than its flow, or
+//! break the broker's cap and be refused. The verifier's bound holds either way.
 //!
 //! **Ranks.** Each rank is one [`RankCost`]; what is the same for all choices of a shard is left out, and so is a
 //! rank that then costs nothing.

@@ -105,6 +105,8 @@ pub(crate) fn compare(problem: &Problem, answer: &Answer, optimum: &Cost) -> Mat
         assert!(is_proven, "{:?}", answer.report);
         return Match::Proven;
     }
+    let says_why = |warning: &String| warning.contains("limits its leaders and a broker in it");
+    assert!(answer.report.warnings.iter().any(says_why));
     assert!(value >= *optimum);
     if value == *optimum {
         Match::Unproven
@@ -183,9 +185,9 @@ fn tiny_problems_with_many_orphans_match_every_plan_tried() {
     };
     let [proven, unproven, missed] =
         check_cases(60_000..66_000, |seed| generate_orphans(seed, size));
-    assert!(proven > 3_500, "only {proven} are proven");
+    assert!(proven > 5_900, "only {proven} are proven");
     assert!(
-        (unproven + missed) * 5 < proven,
+        unproven + missed < 30,
         "{unproven} unproven, {missed} missed"
     );
 }

@@ -26,8 +26,8 @@ pub(super) enum Nesting {
     ByZone,
     /// It does, and this is the one live broker in it.
     OneBroker(BrokerId),
-    /// Leaders of the zone and replicas of a broker cross. Replicas without a leader are left out of the broker's
-    /// count: leaders alone stand for it, and each kind alone is kept below its cap.
+    /// Leaders of the zone and replicas of a broker cross. The broker's caps on replicas hold for its leaders and for
+    /// its replicas without one, but not for their sum.
     Crossing,
 }
 
@@ -122,9 +122,7 @@ impl Builder<'_> {
             let z = problem.zone_of(b).index();
             let replicas = self.of_broker(b).replicas_only();
             let arc = self.arc(node, kept.zone_nodes[z], replicas.room());
-            if kept.nestings[z].splits_brokers() {
-                self.convex(Rank::Breaches, arc, replicas.excess());
-            }
+            self.convex(Rank::Breaches, arc, replicas.excess());
             self.hint[node.index()] = Some(arc);
             kept.broker_nodes.push(node);
         }

@@ -168,10 +168,11 @@ impl LeaderNetwork<'_> {
         };
         if let Some(kept) = &self.layers.kept {
             prices.zone_replicas = kept.zone_nodes.iter().map(price).collect();
+            // Where leaders have another way, a node that no flow leaves may be priced too low.
             prices.broker_replicas = (self.problem.brokers.iter().zip(&kept.broker_nodes))
                 .map(|(broker, node)| match kept.nestings[broker.zone.index()] {
                     nesting if nesting.splits_brokers() => price(node),
-                    _ => prices.zone_replicas[broker.zone.index()],
+                    _ => price(node).max(prices.zone_replicas[broker.zone.index()]),
                 })
                 .collect();
             for (z, nesting) in kept.nestings.iter().enumerate() {
