@@ -42,6 +42,8 @@ fn zero_prices(problem: &Problem, rank: Rank) -> RankPrices {
         slots: vec![0; problem.streams.len() * problem.brokers.len()],
         brokers: vec![0; problem.brokers.len()],
         zones: vec![0; problem.zones.len()],
+        broker_replicas: vec![0; problem.brokers.len()],
+        zone_replicas: vec![0; problem.zones.len()],
     }
 }
 
@@ -53,6 +55,15 @@ fn random_prices(random: &mut Random, problem: &Problem) -> Certificate {
             let mut prices = zero_prices(problem, rank);
             let all = prices.slots.iter_mut().chain(&mut prices.brokers);
             for price in all.chain(&mut prices.zones) {
+                *price = random.between(-reach, reach);
+            }
+            match random.up_to(3) {
+                0 => prices.broker_replicas.clear(),
+                1 => prices.zone_replicas.clear(),
+                _ => {}
+            }
+            let replicas = prices.broker_replicas.iter_mut();
+            for price in replicas.chain(&mut prices.zone_replicas) {
                 *price = random.between(-reach, reach);
             }
             certificate.ranks.push(prices);
@@ -105,6 +116,8 @@ fn climb(problem: &Problem) -> Bound {
         problem.streams.len() * problem.brokers.len(),
         problem.brokers.len(),
         problem.zones.len(),
+        problem.brokers.len(),
+        problem.zones.len(),
     ];
     for _ in 0..4 {
         for rank in 0..RANKS {
@@ -129,7 +142,9 @@ fn price_at(certificate: &mut Certificate, rank: usize, part: usize, at: usize) 
     match part {
         0 => &mut prices.slots[at],
         1 => &mut prices.brokers[at],
-        _ => &mut prices.zones[at],
+        2 => &mut prices.zones[at],
+        3 => &mut prices.broker_replicas[at],
+        _ => &mut prices.zone_replicas[at],
     }
 }
 
@@ -266,6 +281,78 @@ fn a_negative_bound_says_zero_and_proves_nothing_after_it() {
     assert!(ranks[breaches + 1..].iter().all(Option::is_none));
 }
 
+/// Prices of replicas that are all zero say as much as none, also where only leadership is decided.
+#[test]
+fn absent_prices_of_replicas_are_zero() {
+    for (seed, family) in (0..500).flat_map(|seed| [(seed, FACTOR_ONE), (seed, LEADERSHIP_ONLY)]) {
+        let mut random = Random::new(70_000 + seed);
+        let problem = random::problem(&mut random, family);
+        let mut zeros = random_prices(&mut random, &problem);
+        let mut absent = zeros.clone();
+        for prices in &mut zeros.ranks {
+            prices.broker_replicas = vec![0; problem.brokers.len()];
+            prices.zone_replicas = vec![0; problem.zones.len()];
+        }
+        for prices in &mut absent.ranks {
+            prices.broker_replicas.clear();
+            prices.zone_replicas.clear();
+        }
+        assert_eq!(bound(&problem, &zeros), bound(&problem, &absent));
+    }
+}
+
+/// A broker's one place is worth a leader, and the follower there has nowhere else to go.
+#[test]
+fn a_price_of_replicas_proves_what_a_kept_replica_takes() {
+    let broker = |id: &str, state, max_leaders, max_replicas| BrokerInput {
+        id: id.to_owned(),
+        state,
+        max_leaders,
+        max_replicas,
+        ..BrokerInput::default()
+    };
+    let shard = |id: &str, followers: &[&str]| ShardInput {
+        id: id.to_owned(),
+        stream: "orders".to_owned(),
+        followers: followers.iter().map(|&b| b.to_owned()).collect(),
+        ..ShardInput::default()
+    };
+    let snapshot = SnapshotInput {
+        brokers: vec![broker("a", BrokerState::Active, Some(1), Some(1))],
+        streams: vec![StreamInput {
+            id: "orders".to_owned(),
+            ..StreamInput::default()
+        }],
+        shards: vec![
+            shard("orders-0", &["a"]),
+            shard("orders-1", &["a"]),
+            shard("orders-2", &[]),
+        ],
+        ..SnapshotInput::default()
+    };
+    let problem = validate::build(&snapshot, &PolicyInput::default()).expect("valid");
+    let best = optimum(&problem);
+    let ranks = [Rank::UnplacedLeaders, Rank::Breaches];
+    assert_eq!(ranks.map(|rank| best[rank]), [2, 1]);
+    let proven_of = |unplaced: i64, replica: i64| {
+        let mut first = zero_prices(&problem, Rank::UnplacedLeaders);
+        first.slots = vec![unplaced];
+        first.brokers = vec![unplaced];
+        let mut second = zero_prices(&problem, Rank::Breaches);
+        second.broker_replicas = vec![replica];
+        second.brokers = vec![replica];
+        second.slots = vec![replica];
+        let certificate = Certificate {
+            ranks: vec![first, second],
+        };
+        let bound = bound(&problem, &certificate).expect("a leader problem");
+        assert!(bound.0 <= wide(&best));
+        ranks.map(|rank| bound.0[rank as usize])
+    };
+    assert_eq!(proven_of(1, 1), [2, 1]);
+    assert_eq!(proven_of(1, 0), [2, 0]);
+}
+
 /// Nobody may lead, but the follower can leave the draining broker that holds it.
 #[test]
 fn a_follower_that_moves_without_a_leader_is_not_bounded_away() {
@@ -320,6 +407,8 @@ fn malformed_certificates_are_refused() {
     shape(|c| c.ranks[0].slots.truncate(1));
     shape(|c| c.ranks[1].brokers.push(0));
     shape(|c| c.ranks[2].zones.clear());
+    shape(|c| c.ranks[0].broker_replicas.push(0));
+    shape(|c| c.ranks[2].zone_replicas.truncate(1));
     shape(|c| c.ranks.swap(0, 1));
     shape(|c| c.ranks.push(c.ranks[2].clone()));
 }
@@ -332,6 +421,8 @@ fn the_largest_prices_do_not_wrap() {
         certificate.ranks[0].slots = vec![price, price.saturating_neg()];
         certificate.ranks[0].brokers = vec![price.saturating_neg(), price];
         certificate.ranks[0].zones = vec![price; 2];
+        certificate.ranks[0].broker_replicas = vec![price.saturating_neg(), price];
+        certificate.ranks[0].zone_replicas = vec![price.saturating_neg(); 2];
         let bound = bound(&problem, &certificate).expect("a leader problem");
         assert!(bound.0 <= wide(&optimum(&problem)));
     }
