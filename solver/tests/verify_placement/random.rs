@@ -45,6 +45,8 @@ pub(crate) struct Family {
     /// Largest replication factor.
     pub(crate) factor: u32,
     pub(crate) roles: Roles,
+    /// Percent of the shards that have a leader.
+    pub(crate) led: u32,
 }
 
 fn sources(random: &mut Random) -> Vec<TrafficSourceInput> {
@@ -80,13 +82,13 @@ fn broker(random: &mut Random, at: u32) -> BrokerInput {
     }
 }
 
-fn shard(random: &mut Random, at: u32, streams: u32, brokers: u32) -> ShardInput {
+fn shard(random: &mut Random, at: u32, streams: u32, brokers: u32, led: u32) -> ShardInput {
     let mut order: Vec<u32> = (0..brokers).collect();
     for i in (1..order.len()).rev() {
         order.swap(i, random.up_to(i as u32) as usize);
     }
     let mut held = order.into_iter().map(|b| format!("b{b}"));
-    let leader = if random.percent(75) {
+    let leader = if random.percent(led) {
         held.next()
     } else {
         None
@@ -169,7 +171,7 @@ pub(crate) fn problem(random: &mut Random, family: Family) -> Problem {
             })
             .collect(),
         shards: (0..random.up_to(family.shards))
-            .map(|at| shard(random, at, streams, brokers))
+            .map(|at| shard(random, at, streams, brokers, family.led))
             .collect(),
         ..SnapshotInput::default()
     };
