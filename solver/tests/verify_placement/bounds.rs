@@ -17,11 +17,10 @@ const FACTOR_ONE: Family = Family {
     shards: 4,
     factor: 1,
     roles: Roles::LeadersAndFollowers,
-    led: 75,
+    is_leaderless: false,
 };
-/// Most shards have no leader, and some of them followers.
 const ORPHANS: Family = Family {
-    led: 20,
+    is_leaderless: true,
     ..FACTOR_ONE
 };
 const LEADERSHIP_ONLY: Family = Family {

@@ -45,8 +45,8 @@ pub(crate) struct Family {
     /// Largest replication factor.
     pub(crate) factor: u32,
     pub(crate) roles: Roles,
-    /// Percent of the shards that have a leader.
-    pub(crate) led: u32,
+    /// Most shards have no leader, and half the brokers may have none.
+    pub(crate) is_leaderless: bool,
 }
 
 fn sources(random: &mut Random) -> Vec<TrafficSourceInput> {
@@ -156,8 +156,15 @@ fn policy(random: &mut Random, roles: Roles) -> PolicyInput {
 pub(crate) fn problem(random: &mut Random, family: Family) -> Problem {
     let brokers = 1 + random.up_to(family.brokers - 1);
     let streams = 1 + random.up_to(1);
+    let led = if family.is_leaderless { 20 } else { 75 };
+    let mut all: Vec<BrokerInput> = (0..brokers).map(|at| broker(random, at)).collect();
+    for broker in all.iter_mut().filter(|_| family.is_leaderless) {
+        if random.percent(50) {
+            broker.max_leaders = Some(0);
+        }
+    }
     let snapshot = SnapshotInput {
-        brokers: (0..brokers).map(|at| broker(random, at)).collect(),
+        brokers: all,
         streams: (0..streams)
             .map(|at| StreamInput {
                 id: format!("s{at}"),
@@ -171,7 +178,7 @@ pub(crate) fn problem(random: &mut Random, family: Family) -> Problem {
             })
             .collect(),
         shards: (0..random.up_to(family.shards))
-            .map(|at| shard(random, at, streams, brokers, family.led))
+            .map(|at| shard(random, at, streams, brokers, led))
             .collect(),
         ..SnapshotInput::default()
     };
