@@ -113,7 +113,7 @@ fn random_prices_never_prove_too_much_where_only_leadership_is_decided() {
     prices_never_prove_too_much(LEADERSHIP_ONLY, 10_000..13_000);
 }
 
-/// Raises the bound one price at a time, a few rounds: where a rank can't be proven, those after it rise for ever.
+/// Raises the bound one multiplier at a time, a few rounds: where a rank can't be proven, those after it rise for ever.
 fn climb(problem: &Problem) -> Bound {
     let mut certificate = Certificate {
         ranks: Rank::ALL
@@ -133,18 +133,39 @@ fn climb(problem: &Problem) -> Bound {
         for rank in 0..RANKS {
             for (part, &length) in lengths.iter().enumerate() {
                 for (at, by) in (0..length).flat_map(|at| [1, -1, 3, -3].map(|by| (at, by))) {
-                    *price_at(&mut certificate, rank, part, at) += by;
+                    raise(problem, &mut certificate.ranks[rank], part, at, by);
                     let next = bound(problem, &certificate).expect("a leader problem");
                     if next > best {
                         best = next;
                     } else {
-                        *price_at(&mut certificate, rank, part, at) -= by;
+                        raise(problem, &mut certificate.ranks[rank], part, at, -by);
                     }
                 }
             }
         }
     }
     best
+}
+
+/// Changes the multiplier of one count, and with it the prices of all that adds to the count.
+fn raise(problem: &Problem, prices: &mut RankPrices, part: usize, at: usize, by: i64) {
+    let brokers = problem.brokers.len();
+    let is_slot = |slot: usize| part == 0 && slot == at;
+    let is_broker = |b: usize| matches!(part, 1 | 3) && b == at;
+    let is_zone = |z: usize| matches!(part, 2 | 4) && z == at;
+    let is_replica = matches!(part, 3 | 4);
+    for b in 0..brokers {
+        let is_hit = is_broker(b) || is_zone(problem.brokers[b].zone.index());
+        prices.brokers[b] += if is_hit { by } else { 0 };
+        prices.broker_replicas[b] += if is_hit && is_replica { by } else { 0 };
+        for slot in (0..prices.slots.len()).filter(|slot| slot % brokers == b) {
+            prices.slots[slot] += if is_hit || is_slot(slot) { by } else { 0 };
+        }
+    }
+    for z in (0..problem.zones.len()).filter(|&z| is_zone(z)) {
+        prices.zones[z] += by;
+        prices.zone_replicas[z] += if is_replica { by } else { 0 };
+    }
 }
 
 fn price_at(certificate: &mut Certificate, rank: usize, part: usize, at: usize) -> &mut i64 {
