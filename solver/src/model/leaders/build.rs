@@ -27,8 +27,8 @@ impl<'p> LeaderNetwork<'p> {
     }
 }
 
-/// A network as it grows: first the sink, zones and brokers (see `counts`), then stream by stream slots, hubs and shards, so that
-/// what a pivot touches lies together.
+/// A network as it grows: first the sink, zones and brokers (see `counts`), then stream by stream slots, hubs and
+/// shards, so that what a pivot touches lies together.
 pub(super) struct Builder<'p> {
     pub(super) problem: &'p Problem,
     network: NetworkBuilder,
