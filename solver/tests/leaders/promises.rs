@@ -12,16 +12,22 @@ use shardflow_solver::strategy::{Answer, Outcome};
 use shardflow_solver::verify;
 
 use crate::brute::Named;
-use crate::cases::{Case, MEDIUM, TINY, generate, solve};
+use crate::cases::{Case, MEDIUM, TINY, generate, generate_orphans, solve};
 use crate::layouts::{after_steps, present, with_layout};
 use crate::rng::Rng;
 
-/// Thousands of tiny problems, and some medium ones.
+/// Thousands of tiny problems, and some medium ones; then the same with many orphans.
 fn each_case(mut check: impl FnMut(u64, &Case)) {
     for (first, seeds, size) in [(10_000, 2_500, TINY), (20_000, 250, MEDIUM)] {
         for seed in first..first + seeds {
             let _named = Named(&seed);
             check(seed, &generate(seed, size));
+        }
+    }
+    for (first, seeds, size) in [(70_000, 1_200, TINY), (75_000, 60, MEDIUM)] {
+        for seed in first..first + seeds {
+            let _named = Named(&seed);
+            check(seed, &generate_orphans(seed, size));
         }
     }
 }
