@@ -48,10 +48,17 @@ fn a_plan_that_lists_only_changes_is_checked_in_full() {
         ..Default::default()
     });
     let mut response = planned(&request);
-    let plan = response.plan.as_mut().unwrap();
-    assert!(plan.assignments.len() < 61);
+    assert!(plan(&mut response).assignments.len() < 61);
     assert_eq!(faults(&request, &response), [""; 0]);
-    response.plan.as_mut().unwrap().assignments.pop();
+    let mut without = response.clone();
+    plan(&mut without)
+        .assignments
+        .retain(|a| a.shard != "fenced-0");
+    assert_eq!(
+        faults(&request, &without),
+        ["plan.assignments: fenced-0: lacks replicas and is not listed"]
+    );
+    plan(&mut response).assignments.pop();
     assert!(!faults(&request, &response).is_empty());
 }
 
@@ -240,6 +247,21 @@ fn a_certificate_must_prove_the_bounds() {
         let is_seen = faults.iter().any(|fault| fault.contains(expected));
         assert!(is_seen, "{expected}: {faults:?}");
     }
+}
+
+#[test]
+fn moves_in_another_order_are_not_those_of_this_version() {
+    let request = optimize(common::small());
+    let mut response = planned(&request);
+    let moves = &mut plan(&mut response).moves;
+    assert_eq!(moves.len(), 2);
+    moves.swap(0, 1);
+    moves[0].step = 1;
+    moves[1].step = 2;
+    assert_eq!(
+        faults(&request, &response),
+        ["plan.moves[0]: is not what this version makes of the placement"]
+    );
 }
 
 /// Claims that the plan is the optimum.

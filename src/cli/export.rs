@@ -22,7 +22,7 @@ pub(super) enum Format {
 pub(super) struct Kafka {
     /// The OptimizeRequest as JSON; - is standard input
     file: PathBuf,
-    /// The OptimizeResponse as JSON, or its plan alone; - is standard input
+    /// The OptimizeResponse as JSON, or its plan alone, which must be that of the request; - is standard input
     plan: PathBuf,
     /// Write the reassignment here instead of to standard output
     #[arg(long, value_name = "FILE")]
