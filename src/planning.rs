@@ -14,6 +14,7 @@ use shardflow_solver::strategy::{self, Answer};
 use shardflow_solver::validate::{self, Finding, Rejection};
 
 pub use control::Control;
+pub use recheck::Rechecked;
 
 use crate::pb;
 use crate::pb::variant::Source as SourceMessage;
@@ -113,16 +114,25 @@ fn message(finding: Finding) -> pb::Finding {
     }
 }
 
-/// Checks a plan made earlier for the same request: every claim in it that is wrong, in words.
+/// Checks the answer to the same request, made earlier.
 ///
 /// # Errors
 /// Everything that is wrong with the request, or else every feature it asks for that is not built.
 pub fn verify(
     request: &pb::OptimizeRequest,
     response: &pb::OptimizeResponse,
-) -> Result<Vec<String>, Refusal> {
+) -> Result<Rechecked, Refusal> {
     let (problem, options) = prepare(request)?;
-    Ok(recheck::faults(&problem, options.listing, response))
+    Ok(recheck::response(&problem, options.listing, response))
+}
+
+/// Checks a plan made earlier for the same request without its report: every claim in it that is wrong, in words.
+///
+/// # Errors
+/// Everything that is wrong with the request, or else every feature it asks for that is not built.
+pub fn verify_plan(request: &pb::OptimizeRequest, plan: &pb::Plan) -> Result<Vec<String>, Refusal> {
+    let (problem, options) = prepare(request)?;
+    Ok(recheck::plan(&problem, options.listing, plan))
 }
 
 /// Plans one snapshot twice and lists what differs.

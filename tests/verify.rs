@@ -27,13 +27,17 @@ fn planned(request: &pb::OptimizeRequest) -> pb::OptimizeResponse {
     planning::optimize(request, &Control::default()).unwrap()
 }
 
+fn faults(request: &pb::OptimizeRequest, response: &pb::OptimizeResponse) -> Vec<String> {
+    planning::verify(request, response).unwrap().faults
+}
+
 #[test]
 fn an_honest_plan_has_no_faults() {
     let request = request();
     let response = planned(&request);
     let plan = response.plan.as_ref().unwrap();
     assert!(plan.moves.len() > 10 && !plan.spread.is_empty());
-    assert_eq!(planning::verify(&request, &response).unwrap(), [""; 0]);
+    assert_eq!(faults(&request, &response), [""; 0]);
 }
 
 #[test]
@@ -44,11 +48,18 @@ fn a_plan_that_lists_only_changes_is_checked_in_full() {
         ..Default::default()
     });
     let mut response = planned(&request);
-    let plan = response.plan.as_mut().unwrap();
-    assert!(plan.assignments.len() < 61);
-    assert_eq!(planning::verify(&request, &response).unwrap(), [""; 0]);
-    response.plan.as_mut().unwrap().assignments.pop();
-    assert!(!planning::verify(&request, &response).unwrap().is_empty());
+    assert!(plan(&mut response).assignments.len() < 61);
+    assert_eq!(faults(&request, &response), [""; 0]);
+    let mut without = response.clone();
+    plan(&mut without)
+        .assignments
+        .retain(|a| a.shard != "fenced-0");
+    assert_eq!(
+        faults(&request, &without),
+        ["plan.assignments: fenced-0: lacks replicas and is not listed"]
+    );
+    plan(&mut response).assignments.pop();
+    assert!(!faults(&request, &response).is_empty());
 }
 
 #[test]
@@ -58,7 +69,7 @@ fn a_plan_that_lists_nothing_cannot_be_checked_and_says_so() {
         assignments: pb::Assignments::None.into(),
         ..Default::default()
     });
-    let faults = planning::verify(&request, &planned(&request)).unwrap();
+    let faults = faults(&request, &planned(&request));
     assert_eq!(faults.len(), 1);
     assert!(faults[0].contains("asks for none"));
 }
@@ -133,6 +144,59 @@ fn no_claim_can_be_changed_unseen() {
             let rank = &mut report(r).ranks[12];
             rank.bound = Some(rank.value + 1);
         }),
+        ("plan.moves[0].reason", |r| {
+            let other = match plan(r).moves[0].reason() {
+                pb::MoveReason::Cost => pb::MoveReason::Drain,
+                _ => pb::MoveReason::Cost,
+            };
+            plan(r).moves[0].set_reason(other);
+        }),
+        ("plan.moves[0].detour: \"true\": is \"false\"", |r| {
+            plan(r).moves[0].detour = true;
+        }),
+        ("plan.moves[0].blocked", |r| {
+            plan(r).moves[0].blocked = "because".into();
+        }),
+        ("plan.moves[0].bytes", |r| plan(r).moves[0].bytes += 5),
+        ("unplaced_detail", |r| {
+            plan(r).assignments[0].unplaced_detail = "hello".into();
+        }),
+        ("unplaced_reason: fenced-0: UNPLACED_REASON_DISK: is", |r| {
+            let fenced = plan(r).assignments.iter_mut().find(|a| a.leader.is_empty());
+            fenced
+                .unwrap()
+                .set_unplaced_reason(pb::UnplacedReason::Disk);
+        }),
+        ("report.ranks[0].proof", |r| {
+            report(r).ranks[0].set_proof(pb::Proof::None);
+        }),
+        ("report.ranks[14].proof", |r| {
+            report(r).ranks[14].set_proof(pb::Proof::SolverBound);
+        }),
+        ("report.ranks[2].bound: none: the certificate", |r| {
+            report(r).ranks[2].bound = None;
+        }),
+        ("report.ranks[3].bound: breaches, a rank before", |r| {
+            report(r).ranks[2].bound = None;
+        }),
+        ("report.engine: ENGINE_MIP", |r| {
+            report(r).set_engine(pb::Engine::Mip)
+        }),
+        ("report.engine: ENGINE_CURRENT", |r| {
+            report(r).set_engine(pb::Engine::Current);
+        }),
+        ("report.fallback: FALLBACK_REASON_WORK_LIMIT", |r| {
+            report(r).set_fallback(pb::FallbackReason::WorkLimit);
+        }),
+        ("report.reproducible: true", |r| {
+            report(r).set_fallback(pb::FallbackReason::Deadline);
+        }),
+        ("report.gap", |r| report(r).gap = Some(0.5)),
+        ("report.explanations", |r| {
+            let explanation = &mut report(r).explanations[0];
+            explanation.shards.push("s0-0".into());
+        }),
+        ("report.prices", |r| report(r).prices[0].value += 7),
         ("report.outcome", |r| {
             let other = match report(r).outcome() {
                 pb::Outcome::Optimal => pb::Outcome::Feasible,
@@ -143,13 +207,15 @@ fn no_claim_can_be_changed_unseen() {
     ];
     let request = request();
     let honest = planned(&request);
-    for (expected, change) in changes {
+    let unseen = changes.iter().filter_map(|(expected, change)| {
         let mut changed = honest.clone();
         change(&mut changed);
-        let faults = planning::verify(&request, &changed).unwrap();
+        let faults = faults(&request, &changed);
         let is_seen = faults.iter().any(|fault| fault.contains(expected));
-        assert!(is_seen, "{expected}: {faults:?}");
-    }
+        (!is_seen).then_some((expected, faults))
+    });
+    let unseen: Vec<_> = unseen.collect();
+    assert!(unseen.is_empty(), "{unseen:#?}");
 }
 
 #[test]
@@ -177,7 +243,7 @@ fn a_certificate_must_prove_the_bounds() {
         let mut changed = honest.clone();
         let certificate = report(&mut changed).certificate.as_mut();
         change(certificate.expect("a proven plan"));
-        let faults = planning::verify(&request, &changed).unwrap();
+        let faults = faults(&request, &changed);
         let is_seen = faults.iter().any(|fault| fault.contains(expected));
         assert!(is_seen, "{expected}: {faults:?}");
     }
@@ -223,6 +289,127 @@ fn prices_of_replicas_travel_with_the_certificate() {
         faults
             .iter()
             .any(|fault| fault.contains("does not prove it"))
+    );
+}
+
+#[test]
+fn moves_in_another_order_are_not_those_of_this_version() {
+    let request = optimize(common::small());
+    let mut response = planned(&request);
+    let moves = &mut plan(&mut response).moves;
+    assert_eq!(moves.len(), 2);
+    moves.swap(0, 1);
+    moves[0].step = 1;
+    moves[1].step = 2;
+    assert_eq!(
+        faults(&request, &response),
+        ["plan.moves[0]: is not what this version makes of the placement"]
+    );
+}
+
+/// Claims that the plan is the optimum.
+fn boast(response: &mut pb::OptimizeResponse) {
+    let report = report(response);
+    for claim in &mut report.ranks {
+        claim.bound = Some(claim.value);
+        claim.set_proof(pb::Proof::Certificate);
+    }
+    report.set_engine(pb::Engine::NetworkSimplex);
+    report.set_outcome(pb::Outcome::Optimal);
+    report.set_fallback(pb::FallbackReason::None);
+    report.gap = None;
+}
+
+fn with(planner: pb::Planner, include_certificate: bool) -> Option<pb::Options> {
+    let mut options = pb::Options {
+        include_certificate,
+        ..Default::default()
+    };
+    options.set_planner(planner);
+    Some(options)
+}
+
+#[test]
+fn optimality_without_a_certificate_is_not_taken_for_checked() {
+    let mut request = request();
+    let is_checked = |request: &pb::OptimizeRequest, response: &pb::OptimizeResponse| {
+        let checked = planning::verify(request, response).unwrap();
+        assert_eq!(checked.faults, [""; 0]);
+        checked.is_proof_checked
+    };
+    let mut proven = planned(&request);
+    assert!(is_checked(&request, &proven));
+    let certificate = report(&mut proven).certificate.take();
+    assert!(!is_checked(&request, &proven));
+    request.options = with(pb::Planner::GreedyTiers, false);
+    let mut tiers = planned(&request);
+    assert_eq!(report(&mut tiers).outcome(), pb::Outcome::Feasible);
+    assert!(is_checked(&request, &tiers), "it claims nothing");
+    boast(&mut tiers);
+    assert!(!is_checked(&request, &tiers));
+    report(&mut tiers).certificate = certificate;
+    let refuted = "report.ranks[12].bound";
+    let faults = faults(&request, &tiers);
+    assert!(faults.iter().any(|f| f.starts_with(refuted)), "{faults:?}");
+}
+
+#[test]
+fn a_proof_that_no_certificate_can_give_is_a_fault() {
+    let mut request = request();
+    let snapshot = request.snapshot.as_mut().unwrap();
+    for stream in &mut snapshot.streams {
+        stream.replication_factor = 2;
+    }
+    request.options = with(pb::Planner::GreedyTiers, true);
+    let mut response = planned(&request);
+    assert_eq!(faults(&request, &response), [""; 0]);
+    boast(&mut response);
+    let faults = faults(&request, &response);
+    let refuted = "no certificate can prove";
+    assert!(faults.iter().all(|f| f.contains(refuted)), "{faults:?}");
+    assert_eq!(faults.len(), 15);
+}
+
+#[test]
+fn the_present_layout_refutes_bounds_that_it_undercuts() {
+    let request = optimize(common::small());
+    let level = planned(&request);
+    let mut snapshot = common::small();
+    for (shard, placed) in snapshot
+        .shards
+        .iter_mut()
+        .zip(level.plan.unwrap().assignments)
+    {
+        shard.leader = placed.leader;
+    }
+    let assignments = snapshot.shards.iter().map(|shard| pb::Assignment {
+        shard: shard.id.clone(),
+        leader: "a".into(),
+        ..Default::default()
+    });
+    let worse = pb::Plan {
+        assignments: assignments.collect(),
+        ..Default::default()
+    };
+    let variant = |source| {
+        Some(pb::Variant {
+            policy: None,
+            source: Some(source),
+        })
+    };
+    let comparison = pb::CompareRequest {
+        snapshot: Some(snapshot.clone()),
+        baseline: variant(pb::variant::Source::Options(pb::Options::default())),
+        candidate: variant(pb::variant::Source::External(worse)),
+        ..Default::default()
+    };
+    let judged = planning::compare(&comparison, &Control::default()).unwrap();
+    let (request, mut response) = (optimize(snapshot), judged.candidate.unwrap());
+    assert_eq!(faults(&request, &response), [""; 0]);
+    boast(&mut response);
+    assert_eq!(
+        faults(&request, &response),
+        ["report.ranks[7].bound: 8: the present layout has 0"]
     );
 }
 

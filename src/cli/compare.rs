@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::failure::Failure;
+use super::failure::{Failure, Place};
 use super::files::{self, Source};
 use super::planning_args::{Budgets, PlannerName};
 use super::{Answered, remote, screen};
@@ -121,19 +121,22 @@ fn override_options(variant: &mut pb::Variant, planner: Option<PlannerName>, bud
 }
 
 impl Origin {
-    /// The path of a finding in the file that it is about.
-    fn place(&self, path: &str) -> String {
+    /// The place of a finding in the file that it is about.
+    fn place(&self, path: &str) -> Place {
         if let Some((file, prefix)) = &self.plan
             && let Some(rest) = path.strip_prefix("candidate.external.")
         {
-            return format!("{file}: {prefix}{rest}");
+            return Place {
+                file: Some(file.clone()),
+                path: format!("{prefix}{rest}"),
+            };
         }
+        let mut inner = None;
         if self.is_optimize {
-            let inner = path.strip_prefix("baseline.");
-            let inner = inner.or_else(|| path.strip_prefix("candidate."));
-            return inner.unwrap_or(path).to_owned();
+            let baseline = path.strip_prefix("baseline.");
+            inner = baseline.or_else(|| path.strip_prefix("candidate."));
         }
-        path.to_owned()
+        Place::from(inner.unwrap_or(path).to_owned())
     }
 }
 
@@ -147,20 +150,25 @@ mod tests {
             is_optimize: true,
             plan: Some(("plan.json".into(), "plan.")),
         };
+        let here = |path: &str| Place::from(path.to_owned());
+        let there = Place {
+            file: Some("plan.json".into()),
+            path: "plan.assignments[3].leader".into(),
+        };
         assert_eq!(
             both.place("candidate.external.assignments[3].leader"),
-            "plan.json: plan.assignments[3].leader"
+            there
         );
-        assert_eq!(both.place("baseline.policy.min_zones"), "policy.min_zones");
-        assert_eq!(both.place("snapshot.shards[0].id"), "snapshot.shards[0].id");
+        let policy = both.place("baseline.policy.min_zones");
+        assert_eq!(policy, here("policy.min_zones"));
+        let shard = "snapshot.shards[0].id";
+        assert_eq!(both.place(shard), here(shard));
         let compare = Origin {
             is_optimize: false,
             plan: None,
         };
-        assert_eq!(
-            compare.place("candidate.external.assignments[3]"),
-            "candidate.external.assignments[3]"
-        );
+        let external = "candidate.external.assignments[3]";
+        assert_eq!(compare.place(external), here(external));
     }
 
     #[test]

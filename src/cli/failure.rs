@@ -40,6 +40,9 @@ pub(super) enum Failure {
         /// Everything that is wrong.
         lines: Lines,
     },
+    /// Several files are wrong.
+    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
+    Each(Vec<Failure>),
     /// A file asks for features that this version does not have.
     #[error("{file} asks for what this version does not have:{lines}")]
     Unsupported {
@@ -105,22 +108,42 @@ impl Failure {
             | Failure::Write { .. }
             | Failure::Json(_)
             | Failure::Other(_) => STATUS_OTHER,
+            Failure::Each(failures) => failures.first().map_or(STATUS_OTHER, Failure::status),
             Failure::Closed => 0,
         }
     }
 
-    /// The refusal of what `file` asks for; `place` turns the path of a finding into the path in the file.
-    pub(super) fn refused(file: &str, refusal: Refusal, place: impl Fn(&str) -> String) -> Self {
+    /// The refusal of what `file` asks for; `place` turns the path of a finding into its place in the files.
+    pub(super) fn refused<P: Into<Place>>(
+        file: &str,
+        refusal: Refusal,
+        place: impl Fn(&str) -> P,
+    ) -> Self {
         let (findings, is_invalid) = match refusal {
             Refusal::Invalid(findings) => (findings, true),
             Refusal::Unsupported(findings) => (findings, false),
         };
-        let file = file.to_owned();
-        let lines = Lines::new(placed(findings, place));
-        if is_invalid {
-            Failure::Invalid { file, lines }
-        } else {
-            Failure::Unsupported { file, lines }
+        let failures = by_file(file, placed(findings, place)).map(|(file, lines)| {
+            if is_invalid {
+                Failure::Invalid { file, lines }
+            } else {
+                Failure::Unsupported { file, lines }
+            }
+        });
+        Failure::each(failures.collect())
+    }
+
+    /// What is wrong with the contents of files; each finding has the place it is about, `file` where it names none.
+    pub(super) fn invalid(file: &str, findings: Vec<(Place, String)>) -> Self {
+        let failures = by_file(file, findings);
+        let failures = failures.map(|(file, lines)| Failure::Invalid { file, lines });
+        Failure::each(failures.collect())
+    }
+
+    fn each(mut failures: Vec<Failure>) -> Self {
+        match failures.len() {
+            1 => failures.remove(0),
+            _ => Failure::Each(failures),
         }
     }
 
@@ -135,18 +158,53 @@ impl Failure {
     }
 }
 
-/// The findings with their paths in the file; what two paths of one place say alike is said once.
-fn placed(findings: Vec<Finding>, place: impl Fn(&str) -> String) -> Vec<Finding> {
-    let mut placed: Vec<Finding> = Vec::with_capacity(findings.len());
+/// Where in the files a finding is.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct Place {
+    /// The file, where it isn't the one that asks.
+    pub(super) file: Option<String>,
+    /// Path in the file.
+    pub(super) path: String,
+}
+
+impl From<String> for Place {
+    fn from(path: String) -> Self {
+        Place { file: None, path }
+    }
+}
+
+/// The findings with their places; what two paths of one place say alike is said once.
+fn placed<P: Into<Place>>(
+    findings: Vec<Finding>,
+    place: impl Fn(&str) -> P,
+) -> Vec<(Place, String)> {
+    let mut placed = Vec::with_capacity(findings.len());
     let mut seen = std::collections::BTreeSet::new();
     for finding in findings {
-        let path = place(&finding.path);
-        let finding = Finding { path, ..finding };
-        if seen.insert(finding.clone()) {
-            placed.push(finding);
+        let place: Place = place(&finding.path).into();
+        let path = place.path.clone();
+        let text = Finding { path, ..finding }.to_string();
+        if seen.insert((place.clone(), text.clone())) {
+            placed.push((place, text));
         }
     }
     placed
+}
+
+/// What is found in each file, the one that asks first.
+fn by_file(
+    file: &str,
+    findings: Vec<(Place, String)>,
+) -> impl Iterator<Item = (String, Lines)> + use<> {
+    let mut files: std::collections::BTreeMap<Option<String>, Vec<String>> = Default::default();
+    for (place, text) in findings {
+        files.entry(place.file).or_default().push(text);
+    }
+    let asking = file.to_owned();
+    files.into_iter().map(move |(file, lines)| {
+        let file = file.unwrap_or_else(|| asking.clone());
+        (file, Lines::new(lines))
+    })
 }
 
 /// An error and its causes in one line.

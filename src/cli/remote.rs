@@ -9,7 +9,7 @@ use tonic::transport::{Channel, Endpoint};
 use tonic::{Code, Status};
 use tonic_types::StatusExt;
 
-use super::failure::{Failure, chain};
+use super::failure::{Failure, Place, chain};
 use crate::pb;
 use crate::pb::placement_service_client::PlacementServiceClient;
 use crate::planning::Refusal;
@@ -39,13 +39,13 @@ pub(super) fn optimize(
     })
 }
 
-/// Has `server` run the comparison that `file` asks for; `place` turns the path of a finding into the path in the
-/// file.
+/// Has `server` run the comparison that `file` asks for; `place` turns the path of a finding into its place in the
+/// files.
 pub(super) fn compare(
     server: &str,
     file: &str,
     request: pb::CompareRequest,
-    place: impl Fn(&str) -> String,
+    place: impl Fn(&str) -> Place,
 ) -> Result<pb::CompareResponse, Failure> {
     wait(async {
         let mut client = connect(server).await?;
@@ -104,12 +104,12 @@ async fn all_findings(
 
 /// What a status means for the caller. `known` are the findings behind it; where there are none, those that the
 /// status itself carries count.
-fn failure(
+fn failure<P: Into<Place>>(
     server: &str,
     file: &str,
     status: &Status,
     known: Vec<Finding>,
-    place: impl Fn(&str) -> String,
+    place: impl Fn(&str) -> P,
 ) -> Failure {
     let findings = if known.is_empty() {
         carried(status)

@@ -26,17 +26,39 @@ pub(super) fn run(arguments: &Arguments) -> Result<Answered, Failure> {
     let request: pb::OptimizeRequest = source.message()?;
     let plan = Source::read(&arguments.plan)?;
     let response: pb::OptimizeResponse = plan.message()?;
-    let faults = planning::verify(&request, &response)
+    let checked = planning::verify(&request, &response)
         .map_err(|refusal| Failure::refused(&source.name, refusal, str::to_owned))?;
-    if faults.is_empty() {
-        files::print(&format!("{}: no faults\n", plan.name))?;
+    if checked.faults.is_empty() {
+        let result = result(&response, checked.is_proof_checked);
+        files::print(&format!("{}: {result}\n", plan.name))?;
         return Ok(Answered::Well);
     }
     let mut text = String::new();
-    for fault in &faults {
+    for fault in &checked.faults {
         text.push_str(&escaped(fault));
         text.push('\n');
     }
     files::print(&text)?;
     Ok(Answered::Faulty)
+}
+
+/// What is known of a response without faults; what was not checked is said.
+fn result(response: &pb::OptimizeResponse, is_proof_checked: bool) -> String {
+    let report = response.report.as_ref();
+    let is_optimal = report.is_some_and(|report| report.outcome() == pb::Outcome::Optimal);
+    let is_certified = report.is_some_and(|report| report.certificate.is_some());
+    if !is_proof_checked {
+        let what = if is_optimal { "optimality" } else { "bounds" };
+        return format!(
+            "the plan is legal and its costs and moves are right; {what} not checked: no certificate (plan with \
+             --certificate)"
+        );
+    }
+    let proof = match (is_optimal, is_certified) {
+        (true, true) => "optimality proven by its certificate",
+        (true, false) => "optimality proven, which needs no certificate here",
+        (false, true) => "not proven optimal, its bounds proven by its certificate",
+        (false, false) => "not proven optimal",
+    };
+    format!("no faults; {proof}")
 }

@@ -1,16 +1,26 @@
 //! A plan made earlier against its request, with the independent verifier: nothing here plans.
 //!
-//! Every claim of a response that the request lets one check is checked: the placement by the hard rules, the costs,
-//! the moves and the counts they change, the value of each rank, the bounds where the certificate is included, and
-//! the fingerprint.
+//! Every claim of a response that the request lets one check is checked, in two ways:
+//!
+//! * Against the contract, by the verifier: the placement by the hard rules, the costs, the order of the moves and the
+//!   counts they change, the value of each rank, and the bounds (see [`report`]).
+//! * Against what this version writes for the same placement, where the contract leaves the choice to it: the
+//!   fingerprint, which move comes when and why, the bytes it copies, and what holds back a shard that lacks replicas.
+//!   No engine is asked: [`plan::make`] is a function of request and placement, and the fingerprint names its version,
+//!   so that a plan which differs was altered, or made by another version whose fingerprint differs too.
+//!
+//! What request and plan can't tell is not checked: who found the placement, the work and time spent, the warnings.
+
+mod read;
+mod rebuilt;
+mod report;
 
 use std::collections::BTreeMap;
 
-use shardflow_solver::certificate::{Certificate, RankPrices};
-use shardflow_solver::cost::{Cost, RANKS, Rank, Terms};
-use shardflow_solver::plan::{self, Move, MoveKind, MoveReason, Plan};
-use shardflow_solver::snapshot::{Assignment, BrokerId, Problem, Role, StreamId};
-use shardflow_solver::verify::{bound, moves, placement};
+use shardflow_solver::cost::{Cost, Terms};
+use shardflow_solver::plan::{self, Plan};
+use shardflow_solver::snapshot::{Assignment, BrokerId, Problem, StreamId};
+use shardflow_solver::verify::{moves, placement};
 
 use crate::pb;
 use crate::wire::cost::{ranks, terms};
@@ -18,36 +28,46 @@ use crate::wire::external::{self, Names};
 use crate::wire::request::Listing;
 use crate::wire::{Findings, answer};
 
-/// Every claim of `response` that is wrong for `problem`, in words.
-pub(super) fn faults(
+/// What a check of a response found.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Rechecked {
+    /// Every claim that is wrong, in words.
+    pub faults: Vec<String>,
+    /// Whether every bound that the report claims was shown to hold. Without a certificate, only those that hold at any
+    /// prices are.
+    pub is_proof_checked: bool,
+}
+
+/// Checks every claim of `response`.
+pub(super) fn response(
     problem: &Problem,
     listing: Listing,
     response: &pb::OptimizeResponse,
-) -> Vec<String> {
-    let mut recheck = Recheck {
-        problem,
-        names: Names::new(problem),
-        faults: Vec::new(),
+) -> Rechecked {
+    let mut recheck = Recheck::new(problem);
+    let known = match &response.plan {
+        Some(plan) => recheck.plan(plan, listing),
+        None => {
+            recheck.add("the response has no plan");
+            None
+        }
     };
-    let Some(plan) = &response.plan else {
-        return vec!["the response has no plan".to_owned()];
-    };
-    let Some(placement) = recheck.placement(plan, listing) else {
-        return recheck.faults;
-    };
-    let cost = recheck.costs(plan, &placement);
-    recheck.moves(plan, &placement);
-    recheck.spread(plan, &placement);
-    if plan.fingerprint != plan::fingerprint(problem, &placement) {
-        recheck.add("plan.fingerprint: is not that of this request and placement");
+    let mut is_proof_checked = false;
+    match (&response.report, known) {
+        (Some(report), Some(known)) => is_proof_checked = recheck.report(report, &known),
+        (Some(_), None) => {}
+        (None, _) => recheck.add("the response has no report"),
     }
-    if plan.generation != problem.generation {
-        recheck.add("plan.generation: is not that of the snapshot");
+    Rechecked {
+        faults: recheck.faults,
+        is_proof_checked,
     }
-    match &response.report {
-        Some(report) => recheck.report(report, &cost),
-        None => recheck.add("the response has no report"),
-    }
+}
+
+/// Every claim of `plan` that is wrong, in words.
+pub(super) fn plan(problem: &Problem, listing: Listing, plan: &pb::Plan) -> Vec<String> {
+    let mut recheck = Recheck::new(problem);
+    recheck.plan(plan, listing);
     recheck.faults
 }
 
@@ -57,9 +77,47 @@ struct Recheck<'a> {
     faults: Vec<String>,
 }
 
-impl Recheck<'_> {
+/// What is known of a plan once its placement can be told.
+struct Known {
+    cost: Cost,
+    /// Cost of the present layout, where that is a legal plan.
+    present: Option<Cost>,
+    /// The plan that this version makes of the placement, where that is legal.
+    rebuilt: Option<Plan>,
+}
+
+impl<'a> Recheck<'a> {
+    fn new(problem: &'a Problem) -> Self {
+        Recheck {
+            problem,
+            names: Names::new(problem),
+            faults: Vec::new(),
+        }
+    }
+
     fn add(&mut self, fault: impl ToString) {
         self.faults.push(fault.to_string());
+    }
+
+    /// Checks a plan; `None` where its placement can't be told.
+    fn plan(&mut self, plan: &pb::Plan, listing: Listing) -> Option<Known> {
+        let placed = self.placement(plan, listing)?;
+        let known = self.costs(plan, &placed);
+        let are_legal = self.moves(plan, &placed);
+        if let Some(rebuilt) = &known.rebuilt {
+            if are_legal {
+                self.compare_moves(&plan.moves, rebuilt);
+            }
+            self.compare_shortfalls(&plan.assignments, rebuilt);
+        }
+        self.spread(plan, &placed);
+        if plan.fingerprint != plan::fingerprint(self.problem, &placed) {
+            self.add("plan.fingerprint: is not that of this request and placement");
+        }
+        if plan.generation != self.problem.generation {
+            self.add("plan.generation: is not that of the snapshot");
+        }
+        Some(known)
     }
 
     /// The placement that the plan describes; `None` where it can't be told.
@@ -113,18 +171,21 @@ impl Recheck<'_> {
         }
     }
 
-    fn costs(&mut self, plan: &pb::Plan, placed: &[Assignment]) -> Cost {
+    /// Checks the hard rules and the costs.
+    fn costs(&mut self, plan: &pb::Plan, placed: &[Assignment]) -> Known {
         let present = self.problem.shards.iter().map(|s| s.present.clone());
         let before = placement::check(self.problem, &present.collect::<Vec<_>>());
         let after = placement::check(self.problem, placed);
         after.faults.iter().for_each(|fault| self.add(fault));
-        self.cost(
-            "plan.before",
-            plan.before.as_ref(),
-            (before.cost, before.terms),
-        );
-        self.cost("plan.after", plan.after.as_ref(), (after.cost, after.terms));
-        after.cost
+        let is_legal = after.faults.is_empty();
+        let claimed = [plan.before.as_ref(), plan.after.as_ref()];
+        self.cost("plan.before", claimed[0], (before.cost, before.terms));
+        self.cost("plan.after", claimed[1], (after.cost, after.terms));
+        Known {
+            cost: after.cost,
+            present: before.faults.is_empty().then_some(before.cost),
+            rebuilt: is_legal.then(|| plan::make(self.problem, placed.to_vec())),
+        }
     }
 
     fn cost(&mut self, path: &str, claimed: Option<&pb::Cost>, actual: (Cost, Terms)) {
@@ -137,20 +198,21 @@ impl Recheck<'_> {
         }
     }
 
-    fn moves(&mut self, plan: &pb::Plan, placed: &[Assignment]) {
-        let mut read = Vec::with_capacity(plan.moves.len());
+    /// Checks the moves by the contract; whether they are right.
+    fn moves(&mut self, plan: &pb::Plan, placed: &[Assignment]) -> bool {
+        let mut told = Vec::with_capacity(plan.moves.len());
         for (position, message) in plan.moves.iter().enumerate() {
-            match one_move(&self.names, message) {
-                Ok(read_move) => read.push(read_move),
+            match read::one_move(&self.names, message) {
+                Ok(one_move) => told.push(one_move),
                 Err(fault) => self.add(format!("plan.moves[{position}].{fault}")),
             }
         }
-        if read.len() < plan.moves.len() {
-            return;
+        if told.len() < plan.moves.len() {
+            return false;
         }
         let plan = Plan {
             placement: placed.to_vec(),
-            moves: read,
+            moves: told,
             before: Default::default(),
             after: Default::default(),
             spread: Vec::new(),
@@ -159,8 +221,10 @@ impl Recheck<'_> {
         };
         let faults = moves::check(self.problem, &plan);
         faults.iter().for_each(|fault| self.add(fault));
+        faults.is_empty()
     }
 
+    /// Checks the counts that change.
     fn spread(&mut self, plan: &pb::Plan, placed: &[Assignment]) {
         let mut changed: Vec<pb::SpreadRow> = Vec::new();
         for ((stream, broker), counts) in counts(self.problem, placed) {
@@ -188,66 +252,6 @@ impl Recheck<'_> {
             ));
         }
     }
-
-    fn report(&mut self, report: &pb::SolveReport, cost: &Cost) {
-        let names = report.ranks.iter().map(|claim| claim.rank.as_str());
-        if !names.eq(Rank::ALL.iter().map(|rank| rank.name())) {
-            self.add("report.ranks: must list every rank once, in order");
-            return;
-        }
-        let proven = self.proven(report.certificate.as_ref(), cost);
-        for (rank, claim) in Rank::ALL.into_iter().zip(&report.ranks) {
-            let path = format!("report.ranks[{}]", rank as usize);
-            let name = rank.name();
-            if claim.value != cost[rank] {
-                let (says, is) = (claim.value, cost[rank]);
-                self.add(format!("{path}.value: {says}: {name} is {is}"));
-            }
-            let Some(least) = claim.bound else { continue };
-            if least > cost[rank] {
-                self.add(format!(
-                    "{path}.bound: {least}: is above the value of {name}"
-                ));
-            }
-            if let Some(proven) = &proven
-                && proven[rank as usize].is_none_or(|shown| shown < least)
-            {
-                self.add(format!(
-                    "{path}.bound: {least}: the certificate does not prove it"
-                ));
-            }
-        }
-        let is_met = |claim: &pb::RankBound| claim.bound == Some(claim.value);
-        let is_optimal = report.ranks.iter().all(is_met);
-        if is_optimal != (report.outcome() == pb::Outcome::Optimal) {
-            self.add("report.outcome: does not follow from the bounds");
-        }
-    }
-
-    /// What the certificate proves of each rank; `None` where there is none, or it is faulty.
-    fn proven(
-        &mut self,
-        message: Option<&pb::Certificate>,
-        cost: &Cost,
-    ) -> Option<[Option<i64>; RANKS]> {
-        let certificate = match certificate(self.problem, &self.names, message?) {
-            Ok(certificate) => certificate,
-            Err(fault) => {
-                self.add(format!("report.certificate.{fault}"));
-                return None;
-            }
-        };
-        let faults = bound::check_shape(self.problem, &certificate);
-        faults.iter().for_each(|fault| self.add(fault));
-        let bound = bound::bound(self.problem, &certificate)?;
-        match bound::proven(cost, &bound) {
-            Ok(proven) => Some(proven),
-            Err(fault) => {
-                self.add(fault);
-                None
-            }
-        }
-    }
 }
 
 /// Leaders before and after, then live replicas, by stream and broker.
@@ -263,108 +267,4 @@ fn counts(problem: &Problem, placed: &[Assignment]) -> BTreeMap<(StreamId, Broke
         }
     }
     counts
-}
-
-fn one_move(names: &Names<'_>, message: &pb::Move) -> Result<Move, String> {
-    let broker = |id: &str, field: &str| match (id, names.broker(id)) {
-        ("", _) => Ok(None),
-        (_, Some(broker)) => Ok(Some(broker)),
-        _ => Err(format!("{field}: {id}: must be in snapshot.brokers")),
-    };
-    let unnamed = |field: &str| format!("{field}: must be named");
-    let kind = match message.kind() {
-        pb::MoveKind::Add => MoveKind::Add,
-        pb::MoveKind::Copy => MoveKind::Copy,
-        pb::MoveKind::Promotion => MoveKind::Promotion,
-        pb::MoveKind::Remove => MoveKind::Remove,
-        pb::MoveKind::Unspecified => return Err(unnamed("kind")),
-    };
-    let reason = match message.reason() {
-        pb::MoveReason::Failover => MoveReason::Failover,
-        pb::MoveReason::New => MoveReason::New,
-        pb::MoveReason::Drain => MoveReason::Drain,
-        pb::MoveReason::Rule => MoveReason::Rule,
-        pb::MoveReason::Spread => MoveReason::Spread,
-        pb::MoveReason::Cost => MoveReason::Cost,
-        pb::MoveReason::Unspecified => return Err(unnamed("reason")),
-    };
-    let role = match message.role() {
-        pb::Role::Leader => Role::Leader,
-        pb::Role::Follower => Role::Follower,
-        pb::Role::Unspecified => return Err(unnamed("role")),
-    };
-    let shard = names.shard(&message.shard);
-    Ok(Move {
-        step: message.step,
-        shard: shard
-            .ok_or_else(|| format!("shard: {}: must be in snapshot.shards", message.shard))?,
-        role,
-        from: broker(&message.from, "from")?,
-        to: broker(&message.to, "to")?,
-        kind,
-        reason,
-        bytes: message.bytes,
-    })
-}
-
-fn certificate(
-    problem: &Problem,
-    names: &Names<'_>,
-    message: &pb::Certificate,
-) -> Result<Certificate, String> {
-    if message.ranks.len() > RANKS {
-        return Err(format!(
-            "ranks: {}: more than there are",
-            message.ranks.len()
-        ));
-    }
-    let numbered = message.ranks.iter().enumerate();
-    let ranks = numbered.map(|(at, prices)| {
-        let read = rank_prices(problem, names, prices);
-        read.map_err(|fault| format!("ranks[{at}].{fault}"))
-    });
-    Ok(Certificate {
-        ranks: ranks.collect::<Result<_, _>>()?,
-    })
-}
-
-fn rank_prices(
-    problem: &Problem,
-    names: &Names<'_>,
-    message: &pb::RankPrices,
-) -> Result<RankPrices, String> {
-    let unknown = |what: &str, id: &str| format!("{what}: {id}: is not known");
-    let broker = |id: &str| names.broker(id).ok_or_else(|| unknown("broker", id));
-    let rank = Rank::ALL.into_iter().find(|r| r.name() == message.rank);
-    let brokers = problem.brokers.len();
-    let mut prices = RankPrices {
-        rank: rank.ok_or_else(|| unknown("rank", &message.rank))?,
-        slots: vec![0; problem.streams.len() * brokers],
-        brokers: vec![0; brokers],
-        zones: vec![0; problem.zones.len()],
-        broker_replicas: Vec::new(),
-        zone_replicas: Vec::new(),
-    };
-    for price in &message.streams {
-        let stream = names.stream(&price.stream);
-        let stream = stream.ok_or_else(|| unknown("stream", &price.stream))?;
-        let at = stream.index() * brokers + broker(&price.broker)?.index();
-        prices.slots[at] = price.value;
-    }
-    for price in &message.prices {
-        let (of_brokers, of_zones) = match price.role() {
-            pb::Role::Follower => (&mut prices.broker_replicas, &mut prices.zone_replicas),
-            pb::Role::Leader | pb::Role::Unspecified => (&mut prices.brokers, &mut prices.zones),
-        };
-        if price.broker.is_empty() {
-            let zone = names.zone(&price.zone);
-            let zone = zone.ok_or_else(|| unknown("zone", &price.zone))?;
-            of_zones.resize(problem.zones.len(), 0);
-            of_zones[zone.index()] = price.value;
-        } else {
-            of_brokers.resize(brokers, 0);
-            of_brokers[broker(&price.broker)?.index()] = price.value;
-        }
-    }
-    Ok(prices)
 }

@@ -4,7 +4,8 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use super::counts::{Change, Counts, is_active};
-use super::table::{Cell, Screen, Side, Table, Tone, bytes, clipped, counted, grouped};
+use super::ids::Ids;
+use super::table::{Cell, Screen, Side, Table, Tone, bytes, counted, grouped};
 use super::words;
 use super::{ID_WIDTH, LINES_MAX, title, warnings};
 use crate::pb;
@@ -267,18 +268,17 @@ fn differences(response: &pb::CompareResponse, shards: usize, screen: Screen, ou
             .map(Cell::strong)
             .to_vec(),
     );
-    for difference in differences.iter().take(LINES_MAX) {
-        table.row(vec![
-            Cell::plain(clipped(&difference.shard, ID_WIDTH)),
-            Cell::plain(replicas(
-                &difference.baseline_leader,
-                &difference.baseline_followers,
-            )),
-            Cell::plain(replicas(
-                &difference.candidate_leader,
-                &difference.candidate_followers,
-            )),
-        ]);
+    let listed = &differences[..differences.len().min(LINES_MAX)];
+    let replicas: Vec<[String; 2]> = listed.iter().map(replicas).collect();
+    let shards = Ids::new(listed.iter().map(|d| d.shard.as_str()), ID_WIDTH);
+    let sides = Ids::new(replicas.iter().flatten().map(String::as_str), ID_WIDTH);
+    for (difference, [baseline, candidate]) in listed.iter().zip(&replicas) {
+        let cells = [
+            shards.of(&difference.shard),
+            sides.of(baseline),
+            sides.of(candidate),
+        ];
+        table.row(cells.map(Cell::plain).to_vec());
     }
     table.render(screen, out);
     if differences.len() > LINES_MAX {
@@ -289,13 +289,22 @@ fn differences(response: &pb::CompareResponse, shards: usize, screen: Screen, ou
     }
 }
 
-/// `leader + follower, follower`; a dash for no leader.
-fn replicas(leader: &str, followers: &[String]) -> String {
-    let leader = if leader.is_empty() { "–" } else { leader };
-    let mut text = leader.to_owned();
-    if !followers.is_empty() {
-        text.push_str(" + ");
-        text.push_str(&followers.join(", "));
-    }
-    clipped(&text, ID_WIDTH)
+/// `leader + follower, follower` in the baseline and in the candidate; a dash for no leader.
+fn replicas(difference: &pb::Difference) -> [String; 2] {
+    let sides = [
+        (&difference.baseline_leader, &difference.baseline_followers),
+        (
+            &difference.candidate_leader,
+            &difference.candidate_followers,
+        ),
+    ];
+    sides.map(|(leader, followers)| {
+        let leader = if leader.is_empty() { "–" } else { leader };
+        let mut text = leader.to_owned();
+        if !followers.is_empty() {
+            text.push_str(" + ");
+            text.push_str(&followers.join(", "));
+        }
+        text
+    })
 }

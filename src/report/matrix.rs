@@ -6,7 +6,8 @@
 use std::collections::BTreeSet;
 
 use super::counts::{Change, Count, Counts};
-use super::table::{Cell, GAP, Screen, Side, Table, clipped, counted, grouped, width};
+use super::ids::Ids;
+use super::table::{Cell, GAP, Screen, Side, Table, counted, grouped, width};
 use super::words::plain;
 use crate::pb;
 
@@ -29,16 +30,19 @@ pub(super) fn write(snapshot: &pb::Snapshot, counts: &Counts, screen: Screen, ou
         return;
     }
     let (listed, hidden) = streams_listed(streams, &counts.changed_streams());
+    let names = listed.iter().map(|&s| snapshot.streams[s].id.as_str());
+    let names = Ids::new(names, ID_WIDTH);
     let mut rows: Vec<Row> = listed
         .iter()
         .map(|&s| Row {
-            name: clipped(&snapshot.streams[s].id, ID_WIDTH),
+            name: names.of(&snapshot.streams[s].id),
             counts: (0..brokers).map(|b| counts.cell(s, b).leaders).collect(),
         })
         .collect();
     let of_streams = rows.len();
     rows.extend(total_rows(&counts.totals(brokers), streams));
-    let columns = columns(snapshot, counts, &rows, screen.width);
+    let heads = heads(snapshot);
+    let columns = columns(&heads, counts, &rows, screen.width);
     out.push('\n');
     if columns.is_empty() {
         out.push_str(&format!(
@@ -53,7 +57,7 @@ pub(super) fn write(snapshot: &pb::Snapshot, counts: &Counts, screen: Screen, ou
             .chain(columns.iter().map(|_| Side::Right))
             .collect(),
     );
-    for line in headings(snapshot, &columns) {
+    for line in headings(&heads, &columns) {
         table.row(line);
     }
     for (i, row) in rows.iter().enumerate() {
@@ -127,16 +131,15 @@ fn total_rows(totals: &[Count], streams: usize) -> Vec<Row> {
 }
 
 /// Positions of the brokers to show: all, if they fit; else those that change, as far as they fit but at least one.
-fn columns(snapshot: &pb::Snapshot, counts: &Counts, rows: &[Row], room: usize) -> Vec<usize> {
+fn columns(heads: &[Head], counts: &Counts, rows: &[Row], room: usize) -> Vec<usize> {
     let first = rows.iter().map(|row| width(&row.name)).max().unwrap_or(0);
     let first = first.max(width("stream"));
     let width_of = |b: usize| {
-        let heading = heading(&snapshot.brokers[b]);
-        let heads = heading.iter().map(Cell::width);
+        let head = heads[b].iter().map(Cell::width);
         let cells = rows.iter().map(|row| cell(row.counts[b]).width());
-        GAP + heads.chain(cells).max().unwrap_or(0)
+        GAP + head.chain(cells).max().unwrap_or(0)
     };
-    let widths: Vec<usize> = (0..snapshot.brokers.len()).map(width_of).collect();
+    let widths: Vec<usize> = (0..heads.len()).map(width_of).collect();
     if first + widths.iter().sum::<usize>() <= room {
         return (0..widths.len()).collect();
     }
@@ -152,24 +155,30 @@ fn columns(snapshot: &pb::Snapshot, counts: &Counts, rows: &[Row], room: usize) 
     columns
 }
 
-fn heading(broker: &pb::Broker) -> [Cell; 3] {
-    let state = match broker.state() {
-        pb::BrokerState::Unspecified | pb::BrokerState::Active => String::new(),
-        state => plain(state.as_str_name(), "BROKER_STATE_"),
+/// Id, zone and state of a broker.
+type Head = [Cell; 3];
+
+fn heads(snapshot: &pb::Snapshot) -> Vec<Head> {
+    let brokers = || snapshot.brokers.iter();
+    let ids = Ids::new(brokers().map(|broker| broker.id.as_str()), ID_WIDTH);
+    let zones = Ids::new(brokers().map(|broker| broker.zone.as_str()), ID_WIDTH);
+    let head = |broker: &pb::Broker| {
+        let state = match broker.state() {
+            pb::BrokerState::Unspecified | pb::BrokerState::Active => String::new(),
+            state => plain(state.as_str_name(), "BROKER_STATE_"),
+        };
+        [
+            Cell::strong(ids.of(&broker.id)),
+            Cell::dim(zones.of(&broker.zone)),
+            Cell::strong(state),
+        ]
     };
-    [
-        Cell::strong(clipped(&broker.id, ID_WIDTH)),
-        Cell::dim(clipped(&broker.zone, ID_WIDTH)),
-        Cell::strong(state),
-    ]
+    brokers().map(head).collect()
 }
 
 /// Lines of ids, zones and states; zones and states only where there are any.
-fn headings(snapshot: &pb::Snapshot, columns: &[usize]) -> Vec<Vec<Cell>> {
-    let heads: Vec<[Cell; 3]> = columns
-        .iter()
-        .map(|&b| heading(&snapshot.brokers[b]))
-        .collect();
+fn headings(heads: &[Head], columns: &[usize]) -> Vec<Vec<Cell>> {
+    let heads: Vec<&Head> = columns.iter().map(|&b| &heads[b]).collect();
     let names = [
         Cell::strong("stream"),
         Cell::dim("zone"),

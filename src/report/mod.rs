@@ -6,6 +6,7 @@
 mod compare;
 mod costs;
 mod counts;
+mod ids;
 mod matrix;
 mod moves;
 mod table;
@@ -20,7 +21,8 @@ use std::collections::HashSet;
 
 use crate::pb;
 use counts::Counts;
-use table::{Tone, clipped, counted, grouped, shown};
+use ids::{Ids, clipped};
+use table::{Tone, counted, grouped, shown};
 
 /// Most lines of a list of shards or warnings.
 const LINES_MAX: usize = 10;
@@ -114,14 +116,16 @@ fn missing(response: &pb::OptimizeResponse, screen: Screen, out: &mut String) {
         out.push_str(&format!("  {reason}: {text}\n"));
         out.push_str(&format!("    {}\n", some_of(&explanation.shards)));
     }
-    for assignment in others.iter().take(LINES_MAX) {
+    let listed = || others.iter().take(LINES_MAX);
+    let ids = Ids::new(listed().map(|a| a.shard.as_str()), ID_WIDTH);
+    for assignment in listed() {
         out.push_str(&format!(
             "  {}: {}: {}\n",
             words::plain(
                 assignment.unplaced_reason().as_str_name(),
                 "UNPLACED_REASON_"
             ),
-            clipped(&assignment.shard, ID_WIDTH),
+            ids.of(&assignment.shard),
             shown(&assignment.unplaced_detail)
         ));
     }
@@ -137,11 +141,9 @@ fn is_short(assignment: &pb::Assignment) -> bool {
 
 /// The first ids of a list, and how many follow.
 fn some_of(ids: &[String]) -> String {
-    let first: Vec<String> = ids
-        .iter()
-        .take(LINES_MAX)
-        .map(|id| clipped(id, ID_WIDTH))
-        .collect();
+    let first = || ids.iter().take(LINES_MAX).map(String::as_str);
+    let short = Ids::new(first(), ID_WIDTH);
+    let first: Vec<String> = first().map(|id| short.of(id)).collect();
     let mut text = first.join(", ");
     if ids.len() > LINES_MAX {
         text.push_str(&format!(" … and {} more", ids.len() - LINES_MAX));

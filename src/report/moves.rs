@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::table::{Cell, Screen, Side, Table, Tone, bytes, clipped, counted, grouped, shown};
+use super::ids::Ids;
+use super::table::{Cell, Screen, Side, Table, Tone, bytes, counted, grouped, shown};
 use super::words::{kind, plain, reason};
 use crate::pb;
 
@@ -100,7 +101,15 @@ fn list(moves: &[pb::Move], with_bytes: bool, screen: Screen, out: &mut String) 
         bytes_head,
     ];
     table.row(heads.map(Cell::strong).to_vec());
-    for step in moves.iter().take(MOVES_MAX) {
+    let listed = || moves.iter().take(MOVES_MAX);
+    let shards = Ids::new(listed().map(|step| step.shard.as_str()), ID_WIDTH);
+    let ends = listed().flat_map(|step| [step.from.as_str(), step.to.as_str()]);
+    let brokers = Ids::new(ends, ID_WIDTH);
+    let end = |broker: &str| match broker {
+        "" => "–".to_owned(),
+        _ => brokers.of(broker),
+    };
+    for step in listed() {
         let remark = match (step.blocked.is_empty(), step.detour) {
             (false, _) => Cell::new("blocked", Tone::Bad),
             (true, true) => Cell::strong("detour"),
@@ -113,7 +122,7 @@ fn list(moves: &[pb::Move], with_bytes: bool, screen: Screen, out: &mut String) 
         };
         table.row(vec![
             Cell::plain(grouped(step.step)),
-            Cell::plain(clipped(&step.shard, ID_WIDTH)),
+            Cell::plain(shards.of(&step.shard)),
             Cell::plain(plain(step.role().as_str_name(), "ROLE_")),
             Cell::plain(format!("{} → {}", end(&step.from), end(&step.to))),
             Cell::plain(kind(step)),
@@ -123,14 +132,6 @@ fn list(moves: &[pb::Move], with_bytes: bool, screen: Screen, out: &mut String) 
         ]);
     }
     table.render(screen, out);
-}
-
-fn end(broker: &str) -> String {
-    if broker.is_empty() {
-        "–".to_owned()
-    } else {
-        clipped(broker, ID_WIDTH)
-    }
 }
 
 /// Moves that no order makes legal, with the cause.

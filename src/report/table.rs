@@ -156,25 +156,6 @@ fn is_format(c: char) -> bool {
     matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 
-/// At most `most` columns of a text, the cut marked.
-pub(super) fn clipped(text: &str, most: usize) -> String {
-    let text = shown(text);
-    if width(&text) <= most {
-        return text;
-    }
-    let mut out = String::new();
-    let mut taken = 1;
-    for c in text.chars() {
-        taken += width(c.encode_utf8(&mut [0; 4]));
-        if taken > most {
-            break;
-        }
-        out.push(c);
-    }
-    out.push('…');
-    out
-}
-
 /// An integer in groups of three digits.
 pub(super) fn grouped(value: impl Into<i128>) -> String {
     let value = value.into();
@@ -261,8 +242,6 @@ mod tests {
             shown("a\u{1b}[2Jb\n\u{202e}c"),
             "a\\u{1b}[2Jb\\u{a}\\u{202e}c"
         );
-        assert_eq!(clipped("名前名前", 5), "名前…");
-        assert_eq!(clipped("abcde", 5), "abcde");
     }
 
     #[test]

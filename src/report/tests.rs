@@ -140,6 +140,41 @@ fn of_many_brokers_those_that_change_are_shown_as_far_as_they_fit() {
 }
 
 #[test]
+fn long_ids_that_differ_at_their_ends_or_middles_stay_apart() {
+    let ids: Vec<String> = (1..4)
+        .map(|i| format!("kafka-prod-eu-west-1-node-000{i}"))
+        .collect();
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let mut request = request(2, &ids);
+    let snapshot = request.snapshot.get_or_insert_default();
+    let middle = |i: usize| format!("orders-of-the-year-{i}-in-all-the-countries");
+    let mut plan = pb::Plan::default();
+    for (i, stream) in snapshot.streams.iter_mut().enumerate() {
+        stream.id = middle(i);
+        snapshot.shards[i].stream = middle(i);
+        plan.moves.push(pb::Move {
+            shard: format!("{}/0", middle(i)),
+            ..Default::default()
+        });
+    }
+    let wide = Screen {
+        width: 160,
+        ..PLAIN
+    };
+    let text = optimize(&request, &response(plan), wide);
+    for i in 1..4 {
+        let short = format!("kafka-prod-e…1-node-000{i}");
+        assert!(text.contains(&short), "{text}");
+    }
+    for i in 0..2 {
+        let rows = text
+            .lines()
+            .filter(|line| line.contains(&format!("year-{i}-in")));
+        assert_eq!(rows.count(), 2, "a stream and a move: {text}");
+    }
+}
+
+#[test]
 fn states_and_replicas_have_their_lines() {
     let mut request = request(1, &["a", "b", "c"]);
     let snapshot = request.snapshot.get_or_insert_default();

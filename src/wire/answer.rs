@@ -72,13 +72,21 @@ fn assignment(
     placed: &Assignment,
     shortfall: Option<&Shortfall>,
 ) -> pb::Assignment {
-    let reason = shortfall.map_or(pb::UnplacedReason::None, |s| unplaced(s.reason));
+    let (reason, detail) = lack(shortfall);
     pb::Assignment {
         shard: problem.shard(id).id.clone(),
         leader: broker_name(problem, placed.leader),
         followers: broker_names(problem, &placed.followers),
         unplaced_reason: reason.into(),
-        unplaced_detail: shortfall.map(|s| s.detail.clone()).unwrap_or_default(),
+        unplaced_detail: detail.to_owned(),
+    }
+}
+
+/// What is said of a shard that lacks replicas, and of one that doesn't.
+pub(crate) fn lack(shortfall: Option<&Shortfall>) -> (pb::UnplacedReason, &str) {
+    match shortfall {
+        None => (pb::UnplacedReason::None, ""),
+        Some(shortfall) => (unplaced(shortfall.reason), &shortfall.detail),
     }
 }
 
@@ -108,7 +116,8 @@ fn role(role: Role) -> pb::Role {
     }
 }
 
-fn one_move(problem: &Problem, step: &Move) -> pb::Move {
+/// A move as the message.
+pub(crate) fn one_move(problem: &Problem, step: &Move) -> pb::Move {
     let kind = match step.kind {
         MoveKind::Add => pb::MoveKind::Add,
         MoveKind::Copy => pb::MoveKind::Copy,
@@ -216,7 +225,8 @@ fn rank_bound(rank: &RankBound) -> pb::RankBound {
     }
 }
 
-fn prices(problem: &Problem, proof: &Certificate) -> Vec<pb::Price> {
+/// Prices of brokers and zones that are not 0, rank by rank.
+pub(crate) fn prices(problem: &Problem, proof: &Certificate) -> Vec<pb::Price> {
     let ranks = proof.ranks.iter();
     ranks.flat_map(|rank| rank_prices(problem, rank)).collect()
 }
@@ -270,7 +280,7 @@ fn certificate(problem: &Problem, proof: &Certificate) -> pb::Certificate {
 }
 
 /// One explanation per reason, with the shards it holds back.
-fn explanations(problem: &Problem, shortfalls: &[Shortfall]) -> Vec<pb::Explanation> {
+pub(crate) fn explanations(problem: &Problem, shortfalls: &[Shortfall]) -> Vec<pb::Explanation> {
     let mut by_reason: BTreeMap<ShortfallReason, Vec<&Shortfall>> = BTreeMap::new();
     for shortfall in shortfalls {
         by_reason
