@@ -37,7 +37,7 @@
 //! factor 1. In the first case replicas stay, whatever the choices: their excess is a constant, and their prices are
 //! passed over.
 //!
-//! Complexity: O(shards · (zones + replicas) + streams · brokers · log shards) for each rank.
+//! Complexity: O(shards · (sources + replicas) + streams · brokers · log shards) for each rank.
 
 mod convex;
 
@@ -46,7 +46,7 @@ use super::placement::{Bands, Tally, Vector, Wanted, add, live_leader, live_repl
 use super::{Fault, Rule};
 use crate::certificate::Certificate;
 use crate::cost::{Cost, RANKS, Rank};
-use crate::snapshot::{BrokerId, Problem, Roles, Stream};
+use crate::snapshot::{BrokerId, Problem, Roles, Stream, Traffic, ZoneId};
 
 /// No placement has a lexicographically smaller cost.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -390,7 +390,9 @@ fn less(a: &Vector, b: &Vector) -> Vector {
 struct Hubs {
     /// Whether replicas may be placed anew at all.
     are_open: bool,
-    cheapest: Vec<BrokerId>,
+    by_zone: Vec<Option<BrokerId>>,
+    /// The zones that have one, the cheapest first.
+    cheapest_first: Vec<(ZoneId, BrokerId)>,
 }
 
 impl Hubs {
@@ -408,10 +410,30 @@ impl Hubs {
                 }
             }
         }
+        let mut cheapest_first: Vec<(ZoneId, BrokerId)> = (cheapest.iter().enumerate())
+            .filter_map(|(z, best)| Some((ZoneId::at(z), (*best)?)))
+            .collect();
+        cheapest_first.sort_by_key(|(_, b)| prices[b.index()]);
         Hubs {
             are_open,
-            cheapest: cheapest.into_iter().flatten().collect(),
+            by_zone: cheapest,
+            cheapest_first,
         }
+    }
+
+    /// The brokers that can be the cheapest newcomer of a shard whose replica serves this traffic: in each zone that
+    /// a source lists, and in one of all the others, where a newcomer costs the same.
+    fn newcomers<'a>(&'a self, traffic: &'a Traffic) -> impl Iterator<Item = BrokerId> + 'a {
+        let is_listed = |zone: ZoneId| traffic.reached.iter().any(|entry| entry.0 == zone);
+        let listed = traffic
+            .reached
+            .iter()
+            .filter_map(|entry| self.by_zone[entry.0.index()]);
+        let elsewhere = self
+            .cheapest_first
+            .iter()
+            .find(|(zone, _)| !is_listed(*zone));
+        listed.chain(elsewhere.map(|(_, b)| *b))
     }
 }
 
@@ -420,14 +442,16 @@ impl Hubs {
 /// Of the brokers that take a new replica only the cheapest of each zone has to be tried, beside the present
 /// holders. Let b be another one of that zone which holds no replica. The price of the cheapest is no larger; and its
 /// own cost is no larger, because it is the same when it holds none either, while a holder saves the copy (ranks
-/// 13 and 14; a promotion is no dearer than a copy) and never has more leader changes.
+/// 13 and 14; a promotion is no dearer than a copy) and never has more leader changes. The same argument lets one zone
+/// stand for all that no source lists.
 fn cheapest_lead(
     wanted: &Wanted<'_>,
     live: &[BrokerId],
     slots: &[Vector],
     hubs: &Hubs,
 ) -> Option<Vector> {
-    let led = live.iter().chain(&hubs.cheapest).map(|&b| {
+    let newcomers = hubs.newcomers(wanted.leader_traffic());
+    let led = live.iter().copied().chain(newcomers).map(|b| {
         let own = match hubs.are_open {
             true => wanted.own(Some(b), &[b]),
             false => wanted.own(Some(b), live),
@@ -450,7 +474,8 @@ fn cheapest_unled(
     if live.is_empty() || !hubs.are_open {
         return wanted.own(None, live).0;
     }
-    let kept = live.iter().chain(&hubs.cheapest).map(|&b| {
+    let newcomers = hubs.newcomers(wanted.follower_traffic());
+    let kept = live.iter().copied().chain(newcomers).map(|b| {
         let mut cost = wanted.own(None, &[b]).0;
         add(&mut cost, &replicas[b.index()]);
         cost

@@ -9,16 +9,15 @@
 //! breaches have been added in all (`breaches` says what leaders are worth); a shard has all its moves in one step,
 //! but for the promotion that ends a failover; the end is the placement.
 //!
-//! Complexity: O(moves · replicas² + steps · (brokers + zones) + shards · replicas).
+//! Complexity: O(moves · replicas² + brokers + zones + shards · replicas).
 
 mod breaches;
 mod state;
 
-use super::placement::Tally;
-use super::placement::check_growth;
+use super::placement::{Tally, above, check_broker_growth, check_zone_growth, live_replicas};
 use super::{Fault, Rule};
 use crate::plan::{Move, MoveKind, Plan};
-use crate::snapshot::{BrokerId, Problem};
+use crate::snapshot::{Assignment, BrokerId, Problem, ZoneId};
 use breaches::Breaches;
 use state::State;
 
@@ -37,25 +36,90 @@ pub fn check(problem: &Problem, plan: &Plan) -> Vec<Fault> {
 
     let mut state = State::new(problem);
     let mut counts = Tally::present(problem);
-    let mut breaches = Breaches::new(problem, &counts);
+    let mut breaches = Breaches::new();
+    let mut touched = Touched::new(problem);
     for step in moves.chunk_by(|a, b| a.step == b.step) {
-        let before = counts.clone();
         for item in step.chunk_by(|a, b| a.shard == b.shard) {
             let id = item[0].shard;
             let old = state.of(id).clone();
             state.apply(problem, item, &mut faults);
             let new = state.of(id);
+            touched.note(problem, &counts, &old);
+            touched.note(problem, &counts, new);
             counts.add(problem, &old, -1);
             counts.add(problem, new, 1);
             breaches.change(problem, id, &old, new);
         }
-        let when = format!("after step {} there are", step[0].step);
-        check_growth(problem, &before, &counts, &when, &mut faults);
-        breaches.end_step(problem, step[0].step, &counts);
+        let number = step[0].step;
+        breaches.end_step(
+            number,
+            touched.end_step(problem, number, &counts, &mut faults),
+        );
     }
     breaches.check(&mut faults);
     state.check_end(problem, &plan.placement, &mut faults);
     faults
+}
+
+/// The counts that a step changes, as they were before it. A step costs what it touches, not the size of the cluster.
+struct Touched {
+    /// By broker and by zone, whether the step has touched it.
+    is_noted: [Vec<bool>; 2],
+    brokers: Vec<(BrokerId, (i64, i64))>,
+    zones: Vec<(ZoneId, (i64, i64))>,
+}
+
+impl Touched {
+    fn new(problem: &Problem) -> Self {
+        Touched {
+            is_noted: [
+                vec![false; problem.brokers.len()],
+                vec![false; problem.zones.len()],
+            ],
+            brokers: Vec::new(),
+            zones: Vec::new(),
+        }
+    }
+
+    /// Notes where the replicas of an assignment are counted, before they change.
+    fn note(&mut self, problem: &Problem, counts: &Tally, assignment: &Assignment) {
+        for b in live_replicas(problem, assignment) {
+            if !std::mem::replace(&mut self.is_noted[0][b.index()], true) {
+                self.brokers.push((b, counts.of_broker(b)));
+            }
+            let z = problem.brokers[b.index()].zone;
+            if !std::mem::replace(&mut self.is_noted[1][z.index()], true) {
+                self.zones.push((z, counts.of_zone(z)));
+            }
+        }
+    }
+
+    /// Checks what the step changed; by how much counts above their caps grew. Ready for the next step.
+    fn end_step(
+        &mut self,
+        problem: &Problem,
+        step: u32,
+        counts: &Tally,
+        faults: &mut Vec<Fault>,
+    ) -> i128 {
+        let when = || format!("after step {step} there are");
+        let mut grown = 0;
+        for (id, before) in self.brokers.drain(..) {
+            self.is_noted[0][id.index()] = false;
+            let (broker, after) = (&problem.brokers[id.index()], counts.of_broker(id));
+            grown += above(after.0, broker.max_leaders) - above(before.0, broker.max_leaders);
+            grown += above(after.1, broker.max_replicas) - above(before.1, broker.max_replicas);
+            check_broker_growth(problem, id, before, counts, &when, faults);
+        }
+        for (id, before) in self.zones.drain(..) {
+            self.is_noted[1][id.index()] = false;
+            let (zone, after) = (&problem.zones[id.index()], counts.of_zone(id));
+            grown += above(after.0, zone.max_leaders) - above(before.0, zone.max_leaders);
+            grown += above(after.1, zone.max_replicas) - above(before.1, zone.max_replicas);
+            check_zone_growth(problem, id, before, counts, &when, faults);
+        }
+        grown
+    }
 }
 
 fn check_step_numbers(moves: &[Move], faults: &mut Vec<Fault>) {

@@ -17,9 +17,10 @@ mod measure;
 mod rules;
 
 pub(super) use measure::{
-    Bands, Level, Tally, Vector, Wanted, add, has_replicas, live_leader, live_replicas, takes,
+    Bands, Level, Tally, Vector, Wanted, above, add, has_replicas, live_leader, live_replicas,
+    takes,
 };
-pub(super) use rules::check_growth;
+pub(super) use rules::{check_broker_growth, check_zone_growth};
 
 use super::{Fault, Rule};
 use crate::cost::{Cost, RANKS, Rank, Terms};

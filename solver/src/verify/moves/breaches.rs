@@ -1,6 +1,6 @@
 //! Rank 3 after every step of the moves.
 //!
-//! Notation: B is the number of breaches, B₀ now, Bₙ at the end. A step *promises* one for each shard that has no live
+//! Notation: B is the number of breaches, less those now (B₀ = 0); Bₙ at the end. A step *promises* one for each shard that has no live
 //! leader before it and is led after it by a broker that may not hold it: a leader, even there, is worth more (rank 1).
 //! C = B + what the steps still to come promise. Where Cₙ = Bₙ is no larger than C₀, C never grows. Where the plan pays
 //! for more leaders or followers with breaches elsewhere, no order could hold that; there C never grows beyond the
@@ -8,7 +8,7 @@
 
 use crate::cost::Rank;
 use crate::snapshot::{Assignment, Problem, ShardId};
-use crate::verify::placement::{Tally, Wanted, live_leader, live_replicas, takes};
+use crate::verify::placement::{Wanted, live_leader, live_replicas, takes};
 use crate::verify::{Fault, Rule};
 
 /// One step as it counts here.
@@ -21,20 +21,20 @@ struct Passed {
 
 /// The breaches so far.
 pub(super) struct Breaches {
-    /// Those that follow from the replicas of single shards, of the shards that were looked at, against the start.
-    own: i128,
+    /// Against the start: those of single shards, and of counts above their caps.
+    grown: i128,
     promised: i128,
     before: i128,
     passed: Vec<Passed>,
 }
 
 impl Breaches {
-    /// The present layout, with these counts.
-    pub(super) fn new(problem: &Problem, counts: &Tally) -> Self {
+    /// The present layout. What it has does not matter, only what steps add.
+    pub(super) fn new() -> Self {
         Breaches {
-            own: 0,
+            grown: 0,
             promised: 0,
-            before: above_caps(problem, counts),
+            before: 0,
             passed: Vec::new(),
         }
     }
@@ -47,15 +47,16 @@ impl Breaches {
         before: &Assignment,
         after: &Assignment,
     ) {
-        self.own += own(problem, id, after) - own(problem, id, before);
+        self.grown += own(problem, id, after) - own(problem, id, before);
         let stream = &problem.streams[problem.shards[id.index()].stream.index()];
         let is_unwanted = live_leader(problem, after).is_some_and(|b| !takes(problem, stream, b));
         self.promised += i128::from(live_leader(problem, before).is_none() && is_unwanted);
     }
 
-    /// Ends a step that leaves these counts.
-    pub(super) fn end_step(&mut self, problem: &Problem, step: u32, counts: &Tally) {
-        let after = self.own + above_caps(problem, counts);
+    /// Ends a step in which counts above their caps grew by so much.
+    pub(super) fn end_step(&mut self, step: u32, above_caps: i128) {
+        self.grown += above_caps;
+        let after = self.grown;
         self.passed.push(Passed {
             step,
             before: self.before,
@@ -99,21 +100,4 @@ fn own(problem: &Problem, id: ShardId, assignment: &Assignment) -> i128 {
     let leader = live_leader(problem, assignment);
     let (cost, _) = Wanted::new(problem, &problem.shards[id.index()]).own(leader, &live);
     cost[Rank::Breaches as usize]
-}
-
-/// Leaders and replicas of brokers and zones above their caps.
-fn above_caps(problem: &Problem, counts: &Tally) -> i128 {
-    let above =
-        |(cap, &count): (Option<u32>, &i64)| cap.map_or(0, |cap| (count - i64::from(cap)).max(0));
-    let brokers = problem.brokers.iter();
-    let zones = problem.zones.iter();
-    let all = (brokers.clone().map(|b| b.max_leaders).zip(&counts.leaders))
-        .chain(brokers.map(|b| b.max_replicas).zip(&counts.replicas))
-        .chain(
-            (zones.clone())
-                .map(|z| z.max_leaders)
-                .zip(&counts.zone_leaders),
-        )
-        .chain(zones.map(|z| z.max_replicas).zip(&counts.zone_replicas));
-    all.map(|pair| i128::from(above(pair))).sum()
 }

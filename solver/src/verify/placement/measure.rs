@@ -112,6 +112,16 @@ impl<'a> Wanted<'a> {
         }
     }
 
+    /// Traffic of the shard's leader.
+    pub(in crate::verify) fn leader_traffic(&self) -> &'a Traffic {
+        &self.shard.leader_traffic
+    }
+
+    /// Traffic of each of its followers.
+    pub(in crate::verify) fn follower_traffic(&self) -> &'a Traffic {
+        &self.shard.follower_traffic
+    }
+
     fn zone(&self, broker: BrokerId) -> ZoneId {
         self.problem.brokers[broker.index()].zone
     }
@@ -223,6 +233,17 @@ impl Tally {
         }
         tally
     }
+    /// Leaders and replicas of a broker.
+    pub(in crate::verify) fn of_broker(&self, id: BrokerId) -> (i64, i64) {
+        (self.leaders[id.index()], self.replicas[id.index()])
+    }
+    /// Leaders and replicas of a zone.
+    pub(in crate::verify) fn of_zone(&self, id: ZoneId) -> (i64, i64) {
+        (
+            self.zone_leaders[id.index()],
+            self.zone_replicas[id.index()],
+        )
+    }
     /// Adds the live replicas of an assignment `times` times.
     pub(in crate::verify) fn add(
         &mut self,
@@ -243,7 +264,7 @@ impl Tally {
 }
 
 /// `max(0, count − cap)`.
-fn above(count: i64, cap: Option<u32>) -> i128 {
+pub(in crate::verify) fn above(count: i64, cap: Option<u32>) -> i128 {
     cap.map_or(0, |cap| (i128::from(count) - i128::from(cap)).max(0))
 }
 

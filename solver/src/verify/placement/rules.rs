@@ -229,57 +229,61 @@ fn check_zone_counts(finder: &mut Finder<'_>, plan: &Assignment) {
 /// Checks the counts of brokers and zones against the caps in force.
 pub(super) fn check_counts(problem: &Problem, tally: &Tally, faults: &mut Vec<Fault>) {
     let present = Tally::present(problem);
-    check_growth(problem, &present, tally, "the plan has", faults);
+    let plan = || "the plan has".to_owned();
+    for at in 0..problem.brokers.len() {
+        let id = BrokerId::at(at);
+        check_broker_growth(problem, id, present.of_broker(id), tally, &plan, faults);
+    }
+    for at in 0..problem.zones.len() {
+        let id = ZoneId::at(at);
+        check_zone_growth(problem, id, present.of_zone(id), tally, &plan, faults);
+    }
 }
 
-/// Finds counts that grow beyond the larger of the cap and what was there `before`.
-pub(in crate::verify) fn check_growth(
+/// A count that grew beyond the larger of its cap and what was there before, in words.
+fn excess(cap: Option<u32>, before: i64, after: i64, what: &str) -> Option<String> {
+    let limit = i64::from(cap?).max(before);
+    (after > limit).then(|| format!("{after} {what} where at most {limit} are allowed"))
+}
+
+/// Finds leaders and replicas of a broker that grow beyond the larger of the cap and those `before`.
+pub(in crate::verify) fn check_broker_growth(
     problem: &Problem,
-    before: &Tally,
+    id: BrokerId,
+    (leaders, replicas): (i64, i64),
     after: &Tally,
-    when: &str,
+    when: &dyn Fn() -> String,
     faults: &mut Vec<Fault>,
 ) {
-    let excess = |cap: Option<u32>, before: i64, after: i64, what: &str| {
-        let limit = i64::from(cap?).max(before);
-        (after > limit).then(|| format!("{when} {after} {what} where at most {limit} are allowed"))
-    };
-    for (at, broker) in problem.brokers.iter().enumerate() {
-        let id = BrokerId::at(at);
-        if let Some(what) = excess(
-            broker.max_leaders,
-            before.leaders[at],
-            after.leaders[at],
-            "leaders",
-        ) {
-            faults.push(Fault::of_broker(problem, Rule::BrokerLeaders, id, what));
-        }
-        if let Some(what) = excess(
-            broker.max_replicas,
-            before.replicas[at],
-            after.replicas[at],
-            "replicas",
-        ) {
-            faults.push(Fault::of_broker(problem, Rule::BrokerReplicas, id, what));
-        }
+    let broker = &problem.brokers[id.index()];
+    let now = after.of_broker(id);
+    if let Some(what) = excess(broker.max_leaders, leaders, now.0, "leaders") {
+        let what = format!("{} {what}", when());
+        faults.push(Fault::of_broker(problem, Rule::BrokerLeaders, id, what));
     }
-    for (at, zone) in problem.zones.iter().enumerate() {
-        let id = ZoneId::at(at);
-        if let Some(what) = excess(
-            zone.max_leaders,
-            before.zone_leaders[at],
-            after.zone_leaders[at],
-            "leaders",
-        ) {
-            faults.push(Fault::of_zone(problem, Rule::ZoneLeaders, id, what));
-        }
-        if let Some(what) = excess(
-            zone.max_replicas,
-            before.zone_replicas[at],
-            after.zone_replicas[at],
-            "replicas",
-        ) {
-            faults.push(Fault::of_zone(problem, Rule::ZoneReplicas, id, what));
-        }
+    if let Some(what) = excess(broker.max_replicas, replicas, now.1, "replicas") {
+        let what = format!("{} {what}", when());
+        faults.push(Fault::of_broker(problem, Rule::BrokerReplicas, id, what));
+    }
+}
+
+/// The same for a zone.
+pub(in crate::verify) fn check_zone_growth(
+    problem: &Problem,
+    id: ZoneId,
+    (leaders, replicas): (i64, i64),
+    after: &Tally,
+    when: &dyn Fn() -> String,
+    faults: &mut Vec<Fault>,
+) {
+    let zone = &problem.zones[id.index()];
+    let now = after.of_zone(id);
+    if let Some(what) = excess(zone.max_leaders, leaders, now.0, "leaders") {
+        let what = format!("{} {what}", when());
+        faults.push(Fault::of_zone(problem, Rule::ZoneLeaders, id, what));
+    }
+    if let Some(what) = excess(zone.max_replicas, replicas, now.1, "replicas") {
+        let what = format!("{} {what}", when());
+        faults.push(Fault::of_zone(problem, Rule::ZoneReplicas, id, what));
     }
 }
