@@ -57,9 +57,9 @@ pub(super) fn log(status: &Status) {
     match status.code() {
         Code::Internal => {}
         Code::InvalidArgument | Code::Unimplemented => {
-            tracing::info!(%code, %message, "refused");
+            tracing::info!(%code, "refused: {message}");
         }
-        _ => tracing::warn!(%code, %message, "refused"),
+        _ => tracing::warn!(%code, "refused: {message}"),
     }
 }
 
