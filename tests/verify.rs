@@ -183,6 +183,49 @@ fn a_certificate_must_prove_the_bounds() {
     }
 }
 
+/// Two followers on a broker that may have one replica and no leader: what one more replica costs there is part of
+/// the proof, and travels with it.
+#[test]
+fn prices_of_replicas_travel_with_the_certificate() {
+    let mut request = optimize(pb::Snapshot {
+        brokers: vec![pb::Broker {
+            id: "b0".into(),
+            max_leaders: Some(0),
+            max_replicas: Some(1),
+            ..Default::default()
+        }],
+        streams: vec![common::stream("s")],
+        shards: ["s-0", "s-1"].map(|id| shard(id, "s", "")).to_vec(),
+        ..Default::default()
+    });
+    for shard in &mut request.snapshot.as_mut().unwrap().shards {
+        shard.followers = vec!["b0".into()];
+    }
+    request.options = Some(pb::Options {
+        include_certificate: true,
+        ..Default::default()
+    });
+    let honest = planned(&request);
+    assert_eq!(
+        honest.report.as_ref().unwrap().outcome(),
+        pb::Outcome::Optimal
+    );
+    assert_eq!(planning::verify(&request, &honest).unwrap(), [""; 0]);
+    let is_of_replicas =
+        |price: &pb::Price| price.role() == pb::Role::Follower && price.broker == "b0";
+    let mut changed = honest.clone();
+    assert!(report(&mut changed).prices.iter().any(is_of_replicas));
+    for rank in &mut report(&mut changed).certificate.as_mut().unwrap().ranks {
+        rank.prices.retain(|price| !is_of_replicas(price));
+    }
+    let faults = planning::verify(&request, &changed).unwrap();
+    assert!(
+        faults
+            .iter()
+            .any(|fault| fault.contains("does not prove it"))
+    );
+}
+
 #[test]
 fn a_wrong_request_is_refused_and_not_checked() {
     let response = planned(&request());

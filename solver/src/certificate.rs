@@ -2,8 +2,20 @@
 //!
 //! The prices of a leader placement are its Lagrange multipliers: `slots` for one more leader of a stream on a
 //! broker, `brokers` for one more leader on a broker, `zones` for one more in a zone, each measured as the cost of
-//! a further unit from there to the sink. Any integers give a valid lower bound (see `verify`); the potentials of
-//! an optimal basis give a tight one. Each rank has its own prices, and bounds are compared lexicographically.
+//! a further unit from there to the sink. Where a shard without a leader may keep a replica, `broker_replicas` is for
+//! one more replica of any role on a broker and `zone_replicas` for one more in a zone. Each price holds those of the
+//! counts that it adds to: a leader is a replica too.
+//!
+//! ```text
+//! zone_replicas   =                                                            replicas of the zone
+//! broker_replicas =                                   replicas of the broker + replicas of the zone
+//! zones           =              leaders of the zone                         + replicas of the zone
+//! brokers = leaders of the broker + leaders of the zone + replicas of the broker + replicas of the zone
+//! slots   = leaders of the stream on the broker + brokers
+//! ```
+//!
+//! Any integers give a valid lower bound (see `verify`); the potentials of an optimal basis give a tight one. Each rank
+//! has its own prices, and bounds are compared lexicographically.
 
 use crate::cost::Rank;
 
@@ -18,6 +30,10 @@ pub struct RankPrices {
     pub brokers: Vec<i64>,
     /// By zone.
     pub zones: Vec<i64>,
+    /// By broker, for a replica of any role; empty for zeros.
+    pub broker_replicas: Vec<i64>,
+    /// By zone, likewise.
+    pub zone_replicas: Vec<i64>,
 }
 
 /// Prices by rank, the most important first; a rank that is missing has all prices zero.

@@ -20,12 +20,15 @@
 //!
 //! # Steps
 //!
-//! No step adds a breach of a cap of a broker or zone. All moves of a shard are in one step, in the order given, except
+//! No step adds a breach: neither of a cap of a broker or zone, nor on balance of all that rank 3 counts, but for what
+//! the promotion of a failover adds. Only a plan that itself pays for leaders or followers with breaches elsewhere may add
+//! them on the way, up to those it ends with. All moves of a shard are in one step, in the order given, except
 //! for the promotion of a failover, which is in an earlier step, or in the same one where only the rest makes room for
 //! it. Steps that need each other are one step. The modules `order` and `room` say how they are found.
 
 mod fingerprint;
 mod level;
+mod mending;
 mod moves;
 mod order;
 mod room;

@@ -13,7 +13,7 @@ use crate::greedy::felix;
 use crate::model::current;
 use crate::model::leaders::{self, LeaderError};
 use crate::plan::{self, Plan};
-use crate::snapshot::{Assignment, Problem, Roles};
+use crate::snapshot::{Assignment, Problem};
 use crate::validate::Finding;
 use crate::verify;
 
@@ -136,13 +136,11 @@ pub fn solve(
         candidates.add(Engine::GreedyTiers, placement);
     }
     let mut certificate = None;
-    let mut held = None;
     let mut is_refused = false;
     if options.planner != Planner::GreedyTiers && stop.is_none() {
         match leaders::solve(problem, candidates.best(), &mut budget) {
             Ok(solution) => {
                 stop = solution.stop;
-                held = held_back(problem, &solution.placement).filter(|_| stop.is_none());
                 certificate = Some(solution.certificate);
                 candidates.add(Engine::NetworkSimplex, solution.placement);
             }
@@ -155,10 +153,11 @@ pub fn solve(
     }
     let work = budget.spent();
     let (engine, plan) = candidates.verified(&mut is_refused);
+    let is_finished = certificate.is_some() && stop.is_none();
     let mut answer = label(problem, engine, plan, certificate);
     let report = &mut answer.report;
-    if report.outcome == Outcome::Feasible {
-        candidates.warnings.extend(held);
+    if is_finished && report.outcome == Outcome::Feasible {
+        candidates.warnings.extend(held_back(problem));
     }
     report.work = work;
     report.warnings.append(&mut candidates.warnings);
@@ -228,21 +227,20 @@ pub fn check_supported(problem: &Problem, planner: Planner) -> Result<(), Findin
     )
 }
 
-/// The one thing that keeps a finished solve from its proof: shards that keep a replica and get no leader. Where that
-/// replica goes is a follower's placement, which the leader network leaves out.
-fn held_back(problem: &Problem, placement: &[Assignment]) -> Option<String> {
-    if problem.policy.roles == Roles::LeadershipOnly {
-        return None;
-    }
-    let held: Vec<&str> = (problem.shards.iter().zip(placement))
-        .filter(|(_, a)| a.leader.is_none() && problem.live(a).next().is_some())
-        .map(|(shard, _)| shard.id.as_str())
-        .collect();
-    let first = held.first()?;
+/// The one thing that keeps a finished solve from its proof: a zone in which the leader network does not count exactly
+/// the replicas of shards without a leader.
+fn held_back(problem: &Problem) -> Option<String> {
+    let mut orphans = problem.shards.iter();
+    let first = orphans.find(|shard| leaders::is_orphan(problem, shard))?;
+    let zone = leaders::crossing_zone(problem)?;
+    let others = orphans.filter(|shard| leaders::is_orphan(problem, shard));
     Some(format!(
-        "{} shards without a leader keep a replica (first: {first:?}); this version does not decide such replicas \
-         exactly, so the plan may not be the best",
-        held.len()
+        "zone {:?} limits its leaders and a broker in it its replicas; this version does not decide exactly which \
+         replicas stay there while no leader can be placed ({} shards have followers and no leader, first: {:?}), so \
+         the plan may not be the best",
+        problem.zones[zone.index()].name,
+        1 + others.count(),
+        first.id
     ))
 }
 

@@ -243,6 +243,59 @@ fn only_what_is_above_a_cap_leaves_by_rule() {
 }
 
 #[test]
+fn a_move_that_mends_a_count_is_for_a_rule_whatever_goes_with_it() {
+    let full = Cluster::new(1)
+        .broker("a", "x", Active, 0, 0)
+        .active("b", "y")
+        .shard("p", "a", &["b"]);
+    let mut over = full.clone();
+    over.snapshot.brokers[0].max_leaders = Some(0);
+    let both = [
+        "1 p Promotion Leader a>b Rule",
+        "1 p Remove Follower a>- Rule",
+    ];
+    assert_eq!(moves(&over, &[("b", &[])]), both);
+    let mut zone = full.clone();
+    zone.policy.zone_limits.push(ZoneLimitInput {
+        zone: "x".into(),
+        max_leaders: Some(0),
+        ..Default::default()
+    });
+    assert_eq!(moves(&zone, &[("b", &[])]), both);
+    let mut short = full;
+    short.policy.zone_limits.push(ZoneLimitInput {
+        zone: "y".into(),
+        min_leaders: Some(1),
+        ..Default::default()
+    });
+    assert_eq!(moves(&short, &[("b", &[])]), both);
+}
+
+#[test]
+fn a_move_that_mends_nothing_is_not_for_the_rule_of_its_neighbour() {
+    let mut cluster = four(3, "", Active).shard("p", "a", &["b", "c"]);
+    cluster.snapshot.brokers[0].max_leaders = Some(0);
+    cluster.policy.stream_replicas.is_off = true;
+    cluster.policy.cluster_replicas.is_off = true;
+    assert_eq!(
+        moves(&cluster, &[("b", &["a", "d"])]),
+        [
+            "1 p Promotion Leader a>b Rule",
+            "1 p Copy Follower c>d Cost"
+        ]
+    );
+    cluster.snapshot.brokers[0].max_leaders = None;
+    cluster.snapshot.brokers[2].max_replicas = Some(0);
+    assert_eq!(
+        moves(&cluster, &[("b", &["a", "d"])]),
+        [
+            "1 p Promotion Leader a>b Cost",
+            "1 p Copy Follower c>d Rule"
+        ]
+    );
+}
+
+#[test]
 fn rules_of_zones_force_moves() {
     let mut cluster = four(2, "", Active).shard("p", "a", &["b"]);
     cluster.policy.max_replicas_per_zone = Some(1);

@@ -342,6 +342,8 @@ fn rank_prices(
         slots: vec![0; problem.streams.len() * brokers],
         brokers: vec![0; brokers],
         zones: vec![0; problem.zones.len()],
+        broker_replicas: Vec::new(),
+        zone_replicas: Vec::new(),
     };
     for price in &message.streams {
         let stream = names.stream(&price.stream);
@@ -350,12 +352,18 @@ fn rank_prices(
         prices.slots[at] = price.value;
     }
     for price in &message.prices {
+        let (of_brokers, of_zones) = match price.role() {
+            pb::Role::Follower => (&mut prices.broker_replicas, &mut prices.zone_replicas),
+            pb::Role::Leader | pb::Role::Unspecified => (&mut prices.brokers, &mut prices.zones),
+        };
         if price.broker.is_empty() {
             let zone = names.zone(&price.zone);
             let zone = zone.ok_or_else(|| unknown("zone", &price.zone))?;
-            prices.zones[zone.index()] = price.value;
+            of_zones.resize(problem.zones.len(), 0);
+            of_zones[zone.index()] = price.value;
         } else {
-            prices.brokers[broker(&price.broker)?.index()] = price.value;
+            of_brokers.resize(brokers, 0);
+            of_brokers[broker(&price.broker)?.index()] = price.value;
         }
     }
     Ok(prices)

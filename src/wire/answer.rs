@@ -7,7 +7,7 @@ use shardflow_solver::budget::Stop;
 use shardflow_solver::certificate::{Certificate, RankPrices};
 use shardflow_solver::cost::{Cost, Rank, Terms};
 use shardflow_solver::plan::{Move, MoveKind, MoveReason, Plan, Shortfall, ShortfallReason};
-use shardflow_solver::snapshot::{Assignment, BrokerId, Problem, Role, ShardId, StreamId, ZoneId};
+use shardflow_solver::snapshot::{Assignment, BrokerId, Problem, Role, ShardId, StreamId};
 use shardflow_solver::strategy::{Answer, Engine, Fallback, Outcome, RankBound, Report};
 
 use super::request::Listing;
@@ -221,28 +221,30 @@ fn prices(problem: &Problem, proof: &Certificate) -> Vec<pb::Price> {
     ranks.flat_map(|rank| rank_prices(problem, rank)).collect()
 }
 
-/// Prices of brokers and zones that are not 0.
+/// Prices of brokers and zones that are not 0: those of leaders, then those of replicas of any role.
 fn rank_prices(problem: &Problem, rank: &RankPrices) -> Vec<pb::Price> {
-    let price = |broker: String, zone: String, value: i64| pb::Price {
-        rank: rank.rank.name().to_owned(),
-        role: pb::Role::Leader.into(),
-        broker,
-        zone,
-        value,
+    let mut prices = Vec::new();
+    let mut extend = |role: pb::Role, brokers: &[i64], zones: &[i64]| {
+        let price = |broker: &str, zone: &str, value: i64| pb::Price {
+            rank: rank.rank.name().to_owned(),
+            role: role.into(),
+            broker: broker.to_owned(),
+            zone: zone.to_owned(),
+            value,
+        };
+        let of_brokers = problem.brokers.iter().zip(brokers);
+        let of_zones = problem.zones.iter().zip(zones);
+        let of_brokers = of_brokers.map(|(broker, &value)| price(&broker.id, "", value));
+        let of_zones = of_zones.map(|(zone, &value)| price("", &zone.name, value));
+        prices.extend(of_brokers.chain(of_zones).filter(|price| price.value != 0));
     };
-    let nonzero = |values: &[i64]| -> Vec<(usize, i64)> {
-        let numbered = values.iter().copied().enumerate();
-        numbered.filter(|&(_, value)| value != 0).collect()
-    };
-    let of_brokers = nonzero(&rank.brokers).into_iter().map(|(at, value)| {
-        let id = problem.broker(BrokerId::at(at)).id.clone();
-        price(id, String::new(), value)
-    });
-    let of_zones = nonzero(&rank.zones).into_iter().map(|(at, value)| {
-        let name = problem.zones[ZoneId::at(at).index()].name.clone();
-        price(String::new(), name, value)
-    });
-    of_brokers.chain(of_zones).collect()
+    extend(pb::Role::Leader, &rank.brokers, &rank.zones);
+    extend(
+        pb::Role::Follower,
+        &rank.broker_replicas,
+        &rank.zone_replicas,
+    );
+    prices
 }
 
 fn certificate(problem: &Problem, proof: &Certificate) -> pb::Certificate {

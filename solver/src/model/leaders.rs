@@ -14,14 +14,28 @@
 //! A copy costs the same on every broker of a zone, so hubs replace shards × brokers arcs by
 //! shards × (zones + replicas) + streams × brokers. Pinned shards are offsets of the counts.
 //!
-//! **Faithful.** Flows and placements have the same cost in every rank, but for a shard without a live leader that
-//! stays leaderless with a follower (possible with factor 1 only where surplus followers are listed): its follower's
-//! place in `max_replicas` is not counted here. The verifier's bound holds either way.
+//! **Orphans.** With factor 1, a shard without a live leader may still have live followers: surplus once it is led, and
+//! one of them must stay while it is not. Where such a shard is free, replicas are counted apart from leaders, and
+//!
+//! ```text
+//! orphan ──> replicas of a broker     where the broker holds a live replica, which stays
+//! orphan ──> its hub (stream, zone)   for a copy to any other broker of the zone; then
+//! hub ──> replicas of a broker        for every broker of the zone that may hold the stream
+//! broker ──> replicas of the broker ──> replicas of the zone ──> sink    see `counts` for the other ways
+//! ```
+//!
+//! Copies are seated as leaders are: a replica that sits where the shard already is would be cheaper in place.
+//!
+//! **Faithful.** Flows and placements have the same cost in every rank, but where there are orphans and the counts of
+//! a zone cross: where a zone of several live brokers limits its leaders and a broker in it its replicas. There leaders
+//! and what orphans keep are counted at the broker one without the other, so a plan may cost more than its flow, or
+//! break the broker's cap and be refused. The verifier's bound holds either way.
 //!
 //! **Ranks.** Each rank is one [`RankCost`]; what is the same for all choices of a shard is left out, and so is a
 //! rank that then costs nothing.
 
 mod build;
+mod counts;
 mod solution;
 
 pub use solution::Solution;
@@ -30,13 +44,29 @@ use crate::budget::{Budget, Stop};
 use crate::cost::Rank;
 use crate::network::{ArcId, Network, NodeId, RankCost};
 use crate::simplex::{MinimizeError, Simplex};
-use crate::snapshot::{Assignment, BrokerId, Problem, Roles, ShardId, ZoneId};
+use crate::snapshot::{Assignment, BrokerId, Problem, Roles, Shard, ShardId, ZoneId};
 use crate::verify::flow;
+use counts::{KeptLayers, Nesting};
 
 /// Whether the leaders decide everything in this problem.
 pub fn applies(problem: &Problem) -> bool {
     problem.policy.roles == Roles::LeadershipOnly
         || (problem.streams.iter()).all(|s| s.shard_count() == 0 || s.replication_factor == 1)
+}
+
+/// Whether the shard may go without a leader and still keeps a replica, which has to be placed.
+pub fn is_orphan(problem: &Problem, shard: &Shard) -> bool {
+    problem.policy.roles == Roles::LeadersAndFollowers
+        && !shard.is_pinned
+        && problem.live_leader(shard).is_none()
+        && !problem.is_free_to_place(shard)
+}
+
+/// The first zone in which the network does not count exactly what orphans keep, should there be any.
+pub fn crossing_zone(problem: &Problem) -> Option<ZoneId> {
+    (0..problem.zones.len())
+        .map(ZoneId::at)
+        .find(|&z| Nesting::of(problem, z) == Nesting::Crossing)
 }
 
 /// Where an arc that leaves a shard leads.
@@ -46,8 +76,12 @@ enum Choice {
     Holder(BrokerId),
     /// Led by some other broker of the zone.
     Zone(ZoneId),
-    /// Without a leader.
+    /// Without a leader and a live replica, or without a leader where replicas are not decided.
     Leaderless,
+    /// Without a leader; the replica on the broker stays.
+    Kept(BrokerId),
+    /// Without a leader; some other broker of the zone takes the replica over.
+    KeptIn(ZoneId),
 }
 
 /// The network of one problem, and what its nodes and arcs stand for.
@@ -58,22 +92,25 @@ struct LeaderNetwork<'p> {
     ranks: Vec<Rank>,
     /// Beside `ranks`.
     costs: Vec<RankCost>,
-    /// Per node the arc to hang it by in the first tree, where that has room in every flow.
+    /// Per node the arc to hang it by in the first tree, where that has room in every flow. For slots and counts it
+    /// is the one arc that leaves them.
     hint: Vec<Option<ArcId>>,
     layers: Layers,
     shards: FreeShards,
 }
 
-/// Nodes and arcs of the counts. Rows by stream × broker or stream × zone: `stream * columns + column`.
+/// Nodes and arcs of the counts. Rows by stream × broker or stream × zone: `stream * columns + column`. The way from a
+/// count to the sink is that of the hints.
 struct Layers {
     slots: Vec<Option<NodeId>>,
-    slot_arcs: Vec<Option<ArcId>>,
     hubs: Vec<Option<NodeId>>,
     hub_arcs: Vec<Option<ArcId>>,
+    /// Leaders by broker.
     broker_nodes: Vec<NodeId>,
-    broker_arcs: Vec<ArcId>,
+    /// Leaders by zone; the node of replicas where that stands for both.
     zone_nodes: Vec<NodeId>,
-    zone_arcs: Vec<ArcId>,
+    /// Replicas, where some shard is an orphan.
+    kept: Option<KeptLayers>,
     sink: NodeId,
 }
 

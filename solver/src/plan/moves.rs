@@ -33,6 +33,41 @@ pub(super) struct Draft {
     pub(super) reason: Option<MoveReason>,
 }
 
+/// What one move takes from a live broker and gives to one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Passage {
+    /// The lead.
+    pub(super) lead: (Option<BrokerId>, Option<BrokerId>),
+    /// A replica.
+    pub(super) replica: (Option<BrokerId>, Option<BrokerId>),
+}
+
+impl Draft {
+    /// What the move does where `leader` leads before it.
+    pub(super) fn passage(&self, problem: &Problem, leader: Option<BrokerId>) -> Passage {
+        let nothing = (None, None);
+        let is_live = |b: &BrokerId| problem.is_live(*b);
+        Passage {
+            lead: match self.role {
+                Role::Leader => (leader.filter(is_live), self.to),
+                Role::Follower => nothing,
+            },
+            replica: match self.kind {
+                MoveKind::Promotion => nothing,
+                _ => (self.from, self.to),
+            },
+        }
+    }
+
+    /// Who leads after the move where `leader` leads before it.
+    pub(super) fn leader_after(&self, leader: Option<BrokerId>) -> Option<BrokerId> {
+        match self.role {
+            Role::Leader => self.to,
+            Role::Follower => leader,
+        }
+    }
+}
+
 /// How a shard that has live replicas but no live leader is led again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Failover {
@@ -100,6 +135,25 @@ impl<'a> Difference<'a> {
             && problem.zones_spanned(&shard.present) < problem.zones_wanted(shard);
         self.leaving.sort_unstable();
         self.arriving.sort_unstable();
+    }
+
+    /// By how many the replicas above `max_replicas_per_zone` become more.
+    pub(super) fn crowding(&self) -> i64 {
+        let Some(limit) = self.problem.policy.max_replicas_per_zone else {
+            return 0;
+        };
+        let above = |assignment: &Assignment| {
+            let zones = || {
+                self.problem
+                    .live(assignment)
+                    .map(|b| self.problem.zone_of(b))
+            };
+            let is_above = |&(at, zone): &(usize, ZoneId)| {
+                zones().take(at).filter(|&z| z == zone).count() >= limit as usize
+            };
+            zones().enumerate().filter(is_above).count() as i64
+        };
+        above(self.target) - above(&self.shard.present)
     }
 
     fn planned_leader(&self) -> Option<BrokerId> {

@@ -12,15 +12,18 @@
 //!    passes together are linear;
 //! 5. the rest: no item of it lowers a spread by itself, it is moved for its cost.
 //!
-//! What [`Room`] commits to make room takes the reason of the item it serves (a stronger reason of its own stays).
+//! What [`Room`] commits to make room, or together with an item so that breaches don't grow, takes the reason of the item
+//! it serves (a stronger reason of its own stays). Otherwise every move has the reason of what it does itself: one that
+//! mends a count is made for `RULE`, whatever else its shard does in the step.
 
 use std::ops::Range;
 
 use super::level::{Level, Scope, Shift};
+use super::mending::Mending;
 use super::moves::{Difference, Draft, Failover};
 use super::room::{NIL, Room};
 use super::{Move, MoveKind, MoveReason, SpreadRow};
-use crate::snapshot::{Assignment, BrokerId, Counts, Problem, Role, ShardId};
+use crate::snapshot::{Assignment, BrokerId, Counts, Problem, ShardId};
 
 /// A pass goes on while it settles one in so many of the items it looks at.
 const PASS_YIELD: usize = 8;
@@ -41,10 +44,12 @@ pub(super) fn order(problem: &Problem, placement: &[Assignment]) -> (Vec<Move>, 
         log: Log {
             problem,
             level: Level::new(problem, placement, &changed, &last),
+            mending: Mending::new(problem, &last),
             items: Vec::new(),
             drafts: Vec::new(),
             shifts: Vec::new(),
             moves: Vec::new(),
+            own: Vec::new(),
             step: 0,
         },
         shifts: Vec::new(),
@@ -70,10 +75,14 @@ struct Item {
 struct Log<'a> {
     problem: &'a Problem,
     level: Level,
+    mending: Mending,
     items: Vec<Item>,
-    drafts: Vec<Draft>,
+    /// Each with who leads before it.
+    drafts: Vec<(Draft, Option<BrokerId>)>,
     shifts: Vec<Shift>,
     moves: Vec<Move>,
+    /// Buffer for the reasons that one item's moves have of their own.
+    own: Vec<Option<MoveReason>>,
     step: u32,
 }
 
@@ -87,24 +96,37 @@ impl Log<'_> {
         self.level.serves(scope, self.shifts_of(item))
     }
 
+    /// Whether one of its moves mends a count as it stands.
+    fn mends(&self, item: u32) -> bool {
+        let range = &self.items[item as usize].drafts;
+        self.drafts[range.start as usize..range.end as usize]
+            .iter()
+            .any(|(draft, leader)| self.mending.mends(self.problem, draft, *leader))
+    }
+
     /// One step: `items` for the sake of `root`, which is moved for `reason`.
     fn step(&mut self, items: &[u32], root: u32, reason: MoveReason) {
         self.step += 1;
         let mut sorted = items.to_vec();
         sorted.sort_unstable_by_key(|&i| (self.items[i as usize].shard, i));
         for &item in &sorted {
-            let unforced = if item == root {
-                self.unforced_reason(root, reason)
+            let start = self.moves.len();
+            let is_forced = self.write(item, reason);
+            let (unforced, served) = if item == root {
+                (self.unforced_reason(root, reason, is_forced), None)
             } else {
-                reason
+                (reason, Some(reason))
             };
-            self.write(
-                item,
-                unforced,
-                if item == root { None } else { Some(reason) },
-            );
+            for (one, own) in self.moves[start..].iter_mut().zip(self.own.drain(..)) {
+                let own = own.unwrap_or(unforced);
+                one.reason = served.map_or(own, |served| own.min(served));
+            }
         }
         for item in sorted {
+            for at in self.items[item as usize].drafts.clone() {
+                let (draft, leader) = self.drafts[at as usize];
+                self.mending.settle(self.problem, &draft, leader);
+            }
             let range = self.items[item as usize].shifts.clone();
             self.level
                 .apply(&self.shifts[range.start as usize..range.end as usize]);
@@ -112,8 +134,8 @@ impl Log<'_> {
     }
 
     /// Reason for the moves of the root that nothing forces.
-    fn unforced_reason(&self, root: u32, reason: MoveReason) -> MoveReason {
-        if self.items[root as usize].class.is_none() {
+    fn unforced_reason(&self, root: u32, reason: MoveReason, is_forced: bool) -> MoveReason {
+        if !is_forced {
             reason
         } else if self.serves(Scope::Stream, root) || self.serves(Scope::Cluster, root) {
             MoveReason::Spread
@@ -122,12 +144,17 @@ impl Log<'_> {
         }
     }
 
-    fn write(&mut self, item: u32, unforced: MoveReason, served: Option<MoveReason>) {
+    /// Writes the moves of an item that is part of a step for `reason`, their own reasons aside; whether one is forced.
+    fn write(&mut self, item: u32, reason: MoveReason) -> bool {
         let Item { shard, drafts, .. } = &self.items[item as usize];
         let size = self.problem.shard(*shard).size_bytes;
-        for draft in &self.drafts[drafts.start as usize..drafts.end as usize] {
-            let own = draft.reason.unwrap_or(unforced);
+        for &(draft, leader) in &self.drafts[drafts.start as usize..drafts.end as usize] {
+            let is_mending =
+                reason <= MoveReason::Rule && self.mending.mends(self.problem, &draft, leader);
+            self.mending.apply(self.problem, &draft, leader);
             let is_copied = matches!(draft.kind, MoveKind::Add | MoveKind::Copy);
+            self.own
+                .push(draft.reason.or(is_mending.then_some(MoveReason::Rule)));
             self.moves.push(Move {
                 step: self.step,
                 shard: *shard,
@@ -135,10 +162,11 @@ impl Log<'_> {
                 from: draft.from,
                 to: draft.to,
                 kind: draft.kind,
-                reason: served.map_or(own, |served| own.min(served)),
+                reason,
                 bytes: if is_copied { size } else { 0 },
             });
         }
+        self.own.iter().any(Option::is_some)
     }
 }
 
@@ -165,14 +193,12 @@ impl<'a> Agenda<'a> {
             match difference.failover() {
                 Failover::None => {
                     let leader = problem.live_leader(shard);
-                    self.add(id, difference.moves(leader), leader, NIL);
+                    self.add_rest(id, &mut difference, leader, NIL);
                 }
                 Failover::Onto(leader) => {
-                    let first = self.add(id, &[difference.promotion(leader)], None, NIL);
-                    if let Some(first) = first {
-                        promotions.push(first);
-                        self.add(id, difference.moves(Some(leader)), Some(leader), first);
-                    }
+                    let first = self.add_promotion(id, &difference, leader);
+                    promotions.push(first);
+                    self.add_rest(id, &mut difference, Some(leader), first);
                 }
                 Failover::Elsewhere => homeless.push(id),
             }
@@ -190,12 +216,11 @@ impl<'a> Agenda<'a> {
     fn add_homeless(&mut self, id: ShardId, difference: &mut Difference<'_>) {
         let has_room = |b: &BrokerId| self.room.has_leader_room(b.0, self.problem.zone_of(*b).0);
         let stand_in = difference.stand_ins().into_iter().find(has_room);
-        if let Some(leader) = stand_in
-            && let Some(first) = self.add(id, &[difference.promotion(leader)], None, NIL)
-        {
+        if let Some(leader) = stand_in {
+            let first = self.add_promotion(id, difference, leader);
             self.promote(first);
         }
-        self.add(id, difference.moves(stand_in), stand_in, NIL);
+        self.add_rest(id, difference, stand_in, NIL);
     }
 
     fn promote(&mut self, item: u32) {
@@ -204,21 +229,45 @@ impl<'a> Agenda<'a> {
         }
     }
 
-    /// Adds an item of these moves, starting from the live leader; none where there is no move.
+    /// Adds the promotion that ends a failover.
+    fn add_promotion(&mut self, id: ShardId, difference: &Difference<'_>, to: BrokerId) -> u32 {
+        self.add(id, &[difference.promotion(to)], None, NIL, 0)
+    }
+
+    /// Adds all other moves of a shard that `leader` leads, if there are any.
+    fn add_rest(
+        &mut self,
+        id: ShardId,
+        difference: &mut Difference<'_>,
+        leader: Option<BrokerId>,
+        after: u32,
+    ) {
+        let crowding = difference.crowding();
+        let drafts = difference.moves(leader);
+        if !drafts.is_empty() {
+            self.add(id, drafts, leader, after, crowding);
+        }
+    }
+
+    /// Adds an item of these moves, starting from the live leader, after which `crowding` more replicas are above
+    /// `max_replicas_per_zone`.
     fn add(
         &mut self,
         shard: ShardId,
         drafts: &[Draft],
         leader: Option<BrokerId>,
         after: u32,
-    ) -> Option<u32> {
-        if drafts.is_empty() {
-            return None;
+        crowding: i64,
+    ) -> u32 {
+        let log = &mut self.log;
+        let start = (log.drafts.len() as u32, log.shifts.len() as u32);
+        let mut lead = leader;
+        for &draft in drafts {
+            log.drafts.push((draft, lead));
+            lead = draft.leader_after(lead);
         }
         self.gather(shard, drafts, leader);
         let log = &mut self.log;
-        let start = (log.drafts.len() as u32, log.shifts.len() as u32);
-        log.drafts.extend_from_slice(drafts);
         log.shifts.extend_from_slice(&self.shifts);
         log.items.push(Item {
             shard,
@@ -226,7 +275,22 @@ impl<'a> Agenda<'a> {
             shifts: start.1..log.shifts.len() as u32,
             class: drafts.iter().filter_map(|d| d.reason).min(),
         });
-        Some(self.room.add(&self.changes, after))
+        let gains_leader = if leader.is_none() { lead } else { None };
+        let breaches = self.own_breaches(shard, crowding, gains_leader);
+        self.room.add(&self.changes, breaches, after)
+    }
+
+    /// By how much the gathered shifts add to the breaches that the shard is by itself: replicas on brokers that may
+    /// not hold it, a leader twice, and crowding. A leader where there was none is worth what it adds.
+    fn own_breaches(&self, shard: ShardId, crowding: i64, gains_leader: Option<BrokerId>) -> i64 {
+        let shard = self.problem.shard(shard);
+        if shard.is_pinned {
+            return 0;
+        }
+        let is_unwanted = |b: BrokerId| self.problem.is_unwanted(shard.stream, b);
+        let unwanted = self.shifts.iter().filter(|s| is_unwanted(s.broker));
+        let worth = i64::from(gains_leader.is_some_and(is_unwanted));
+        crowding - worth + unwanted.map(|s| s.leaders + s.replicas).sum::<i64>()
     }
 
     /// Fills the buffers with what the moves change, starting from the live leader.
@@ -235,20 +299,14 @@ impl<'a> Agenda<'a> {
         self.shifts.clear();
         let mut lead = leader;
         for draft in drafts {
-            let moves_replica = i64::from(draft.kind != MoveKind::Promotion);
-            if let Some(from) = draft.from {
-                self.shift(shard, from, 0, -moves_replica);
-            }
-            if let Some(to) = draft.to {
-                self.shift(shard, to, 0, moves_replica);
-            }
-            if draft.role == Role::Leader {
-                if let Some(old) = lead {
-                    self.shift(shard, old, -1, 0);
+            let passage = draft.passage(problem, lead);
+            lead = draft.leader_after(lead);
+            for (ends, leaders, replicas) in [(passage.replica, 0, 1), (passage.lead, 1, 0)] {
+                if let Some(from) = ends.0 {
+                    self.shift(shard, from, -leaders, -replicas);
                 }
-                lead = draft.to;
-                if let Some(new) = lead {
-                    self.shift(shard, new, 1, 0);
+                if let Some(to) = ends.1 {
+                    self.shift(shard, to, leaders, replicas);
                 }
             }
         }
@@ -304,9 +362,7 @@ impl<'a> Agenda<'a> {
             (item.class.unwrap_or(MoveReason::Cost), item.shard, i)
         };
         items.sort_unstable_by_key(place_of);
-        for &item in &items {
-            self.room.link(item);
-        }
+        self.room.open(&items);
         for &item in &items {
             match self.log.items[item as usize].class {
                 Some(reason) if reason < MoveReason::Rule => self.place(item, reason),
@@ -330,7 +386,7 @@ impl<'a> Agenda<'a> {
                 continue;
             }
             let is_forced = self.log.items[item as usize].class.is_some();
-            if is_forced || self.room.mends(item) {
+            if is_forced || self.log.mends(item) {
                 self.place(item, MoveReason::Rule);
             }
         }

@@ -4,7 +4,9 @@
 //! broker and per zone. A step is legal when for every resource, with `last` its count in the plan,
 //!
 //! * `count_after <= max(cap, count_before)`: no step adds a breach;
-//! * `count_after >= last` where `last > cap`: what is to arrive there could not come later.
+//! * `count_after >= last` where `last > cap`: what is to arrive there could not come later;
+//!
+//! and when the same holds for breaches in all, see `breach`.
 //!
 //! **Invariant.** `last <= max(cap, count)` for every resource at every time (at the start because caps in force bind the
 //! plan; where a plan from elsewhere breaks one, `last` is taken for the cap). So all items that remain are legal
@@ -12,24 +14,31 @@
 //! way: leaves a resource that is full, or enters one that would fall below `last`. Nothing but the difference between
 //! the layouts is ever needed.
 //!
-//! **Method.** An item that doesn't fit asks for one that makes room, preferably one that fits by itself; that one may
-//! ask in turn. The items asking form a path on which no two give up the same resource, so it is no longer than twice the
-//! number of resources. Where the path meets itself, the items from there on are one closed group: it is completed by
-//! further items while it is not legal, trimmed of what it doesn't need, and done in one step.
+//! **Method.** An item that doesn't fit a count asks for one that makes room, preferably one that fits by itself; that
+//! one may ask in turn. The items asking form a path on which no two give up the same resource, so it is no longer than
+//! twice the number of resources. Where the path meets itself, the items from there on are one closed group: it is
+//! completed by further items while it is not legal, trimmed of what it doesn't need, and done in one step. An item that
+//! fits all counts but not the breaches doesn't ask: it goes in a pair with another one that sets them right, or else is
+//! the start of a group.
 //!
 //! Complexity: every turn of the loop commits an item or puts one on the path, items leave the path by being committed
 //! (or by being trimmed, at most a few dozen a group), and each looks at a bounded number of others: O(items · effects).
 
+mod breach;
 mod group;
+mod lists;
 
 use std::ops::Range;
 
 use crate::snapshot::{Counts, Limits, Problem};
+use breach::Balance;
 
 /// Stands for "none" in the links below.
 pub(super) const NIL: u32 = u32::MAX;
 /// How many candidates are looked at when one is wanted that fits by itself.
 const PROBE: usize = 8;
+/// For how many of them a partner is looked for.
+const PAIR_TRIES: usize = 2;
 
 /// What is in the way of an item.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,6 +47,21 @@ enum Need {
     Of(u32),
     /// This item has to come first.
     Item(u32),
+    /// Items that let breaches fall.
+    Fall,
+    /// Items that let breaches rise.
+    Rise,
+}
+
+/// How an item can help that makes room.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Help {
+    /// It fits by itself.
+    Alone(u32),
+    /// It fits but for breaches, which the other one sets right.
+    Pair(u32, u32),
+    /// Only as part of something larger.
+    Join(u32),
 }
 
 /// Change of one resource by one item, linked with the others of its list.
@@ -53,6 +77,8 @@ struct Effect {
 #[derive(Clone, Debug)]
 struct Item {
     effects: Range<u32>,
+    /// By how much its shard's own breaches grow.
+    own: i64,
     /// Item that has to come before, or [`NIL`].
     after: u32,
     is_done: bool,
@@ -62,8 +88,6 @@ struct Item {
 /// Counts, caps, and the items that remain.
 pub(super) struct Room {
     cap: Vec<i64>,
-    /// Fewest wanted, which no step has to respect.
-    floor: Vec<i64>,
     count: Vec<i64>,
     last: Vec<i64>,
     items: Vec<Item>,
@@ -72,6 +96,9 @@ pub(super) struct Room {
     ends: Vec<(u32, u32)>,
     path: Path,
     group: Group,
+    balance: Balance,
+    /// Stands for breaches: a resource without a cap whose lists are those whose own breaches fall or rise.
+    breaches: u32,
     brokers: u32,
     zones: u32,
 }
@@ -120,20 +147,25 @@ impl Room {
             ]
             .concat()
         };
-        let (count, last) = (flat(present), flat(last));
+        let (mut count, mut last) = (flat(present), flat(last));
         for (r, cap) in caps.iter_mut().enumerate() {
             if last[r] > count[r].max(*cap) {
                 *cap = last[r];
             }
         }
-        let mut floor = vec![0; caps.len()];
-        for (z, zone) in zones.iter().enumerate() {
-            floor[2 * brokers.len() + z] = i64::from(zone.min_leaders);
-        }
+        let breaches = caps.len() as u32;
+        let above = |r: usize, count: i64| (count - caps[r]).max(0);
+        let over: Vec<u32> = (0..breaches)
+            .filter(|&r| above(r as usize, count[r as usize]) > above(r as usize, last[r as usize]))
+            .collect();
+        let excess = (0..caps.len()).map(|r| above(r, count[r]) - above(r, last[r]));
+        let balance = Balance::new(excess.sum(), over);
+        caps.push(Limits::NONE);
+        count.push(0);
+        last.push(0);
         let resources = caps.len();
         Room {
             cap: caps,
-            floor,
             count,
             last,
             items: Vec::new(),
@@ -150,6 +182,8 @@ impl Room {
                 delta: vec![0; resources],
                 pending: Vec::new(),
             },
+            balance,
+            breaches,
             brokers: brokers.len() as u32,
             zones: zones.len() as u32,
         }
@@ -172,24 +206,27 @@ impl Room {
         2 * self.brokers + self.zones + zone
     }
 
-    /// Adds an item that changes each resource by so much (each at most once), `after` another one or [`NIL`].
-    pub(super) fn add(&mut self, changes: &[(u32, i32)], after: u32) -> u32 {
+    /// Adds an item that changes each resource by so much (each at most once) and the shard's own breaches by `own`,
+    /// `after` another one or [`NIL`].
+    pub(super) fn add(&mut self, changes: &[(u32, i32)], own: i64, after: u32) -> u32 {
         let item = self.items.len() as u32;
         let start = self.effects.len() as u32;
-        for &(resource, delta) in changes {
-            let r = resource as usize;
-            if delta != 0 && (self.cap[r] != Limits::NONE || self.floor[r] > 0) {
-                self.effects.push(Effect {
-                    resource,
-                    delta,
-                    item,
-                    prev: NIL,
-                    next: NIL,
-                });
-            }
-        }
+        let cap = &self.cap;
+        let is_capped =
+            |change: &&(u32, i32)| change.1 != 0 && cap[change.0 as usize] != Limits::NONE;
+        let breaches = (own != 0).then_some((self.breaches, own.signum() as i32));
+        let effects = changes.iter().filter(is_capped).copied().chain(breaches);
+        self.effects.extend(effects.map(|(resource, delta)| Effect {
+            resource,
+            delta,
+            item,
+            prev: NIL,
+            next: NIL,
+        }));
+        self.balance.expect(own);
         self.items.push(Item {
             effects: start..self.effects.len() as u32,
+            own,
             after,
             is_done: false,
             is_linked: false,
@@ -197,9 +234,12 @@ impl Room {
         item
     }
 
-    /// Lets an item be asked for; those linked first are asked first.
-    pub(super) fn link(&mut self, item: u32) {
-        self.set_linked(item, true, false);
+    /// Lets items be asked for, the first ones first. All that remain are among them.
+    pub(super) fn open(&mut self, items: &[u32]) {
+        self.balance.open();
+        for &item in items {
+            self.set_linked(item, true, false);
+        }
     }
 
     pub(super) fn is_done(&self, item: u32) -> bool {
@@ -211,15 +251,6 @@ impl Room {
         [self.leaders(broker), self.zone_leaders(zone)]
             .iter()
             .all(|&r| self.lacks(r, 1).is_none())
-    }
-
-    /// Whether the item leaves a resource that is above its cap for now, or fills a zone that lacks leaders.
-    pub(super) fn mends(&self, item: u32) -> bool {
-        self.effects_of(item).any(|e| {
-            let r = e.resource as usize;
-            let is_above = self.count[r] > self.cap[r].max(self.last[r]);
-            (e.delta < 0 && is_above) || (e.delta > 0 && self.count[r] < self.floor[r])
-        })
     }
 
     /// Commits an item if it fits by itself.
@@ -244,24 +275,19 @@ impl Room {
                 self.pop();
                 continue;
             }
-            let Some(need) = self.need(top) else {
-                self.pop();
-                self.commit(top);
-                step(&[top]);
-                continue;
-            };
-            if let Some(ready) = self.ready(need) {
-                self.commit(ready);
-                step(&[ready]);
-            } else if let Some(at) = self.met(need) {
+            let need = self.need(top);
+            if let Some(help) = self.ready(top, need) {
+                self.go(help, step);
+            } else if let Some(need @ (Need::Fall | Need::Rise)) = need {
+                let at = self.met_for_breaches(need);
                 self.close(at, step);
-            } else if let Some(next) = self.first(need) {
+            } else if let Some(at) = need.and_then(|need| self.met(need)) {
+                self.close(at, step);
+            } else if let Some(next) = need.and_then(|need| self.first(need)) {
                 self.push(next);
             } else {
                 debug_assert!(false, "nothing is left that makes room");
-                self.pop();
-                self.commit(top);
-                step(&[top]);
+                self.go(Help::Alone(top), step);
             }
         }
         while !self.path.items.is_empty() {
@@ -300,23 +326,45 @@ impl Room {
         self.effects_of(item)
             .find_map(|e| self.lacks(e.resource, i64::from(e.delta)))
             .map(Need::Of)
+            .or_else(|| self.balance.lacks(self.breaches_of(item)))
     }
 
-    fn linked(&self, list: u32) -> impl Iterator<Item = u32> {
-        let mut at = self.ends[list as usize].0;
-        std::iter::from_fn(move || {
-            let effect = self.effects.get(at as usize)?;
-            at = effect.next;
-            Some(effect.item)
-        })
+    /// What can be done at once for an item with this need: itself, or what meets the need, by itself or as a pair.
+    fn ready(&self, item: u32, need: Option<Need>) -> Option<Help> {
+        let mut pair = None;
+        let mut tries = 0..PAIR_TRIES;
+        let mut look = |other: u32, asker: u32| match self.need(other) {
+            None => Some(Help::Alone(other)),
+            Some(need @ (Need::Fall | Need::Rise)) if pair.is_none() && tries.next().is_some() => {
+                pair = self.pair(other, need, asker);
+                None
+            }
+            Some(_) => None,
+        };
+        let alone = match need {
+            None | Some(Need::Fall | Need::Rise) => {
+                let asker = self.path.items.iter().rev().nth(1);
+                look(item, asker.map_or(NIL, |&asker| asker))
+            }
+            Some(Need::Item(other)) => look(other, item),
+            Some(Need::Of(list)) => (self.linked(list).take(PROBE)).find_map(|i| look(i, item)),
+        };
+        alone.or(pair)
     }
 
-    /// An item that meets the need and fits by itself.
-    fn ready(&self, need: Need) -> Option<u32> {
-        let fits = |item: &u32| self.need(*item).is_none();
-        match need {
-            Need::Item(item) => Some(item).filter(fits),
-            Need::Of(list) => self.linked(list).take(PROBE).find(fits),
+    /// Does what helps at once; an item that can only join something larger is left.
+    fn go(&mut self, help: Help, step: &mut dyn FnMut(&[u32])) {
+        match help {
+            Help::Alone(item) => {
+                self.commit(item);
+                step(&[item]);
+            }
+            Help::Pair(item, partner) => {
+                self.commit(item);
+                self.commit(partner);
+                step(&[item, partner]);
+            }
+            Help::Join(_) => {}
         }
     }
 
@@ -324,6 +372,7 @@ impl Room {
         match need {
             Need::Item(item) => Some(item),
             Need::Of(list) => self.linked(list).next(),
+            Need::Fall | Need::Rise => None,
         }
     }
 
@@ -352,6 +401,7 @@ impl Room {
                 let at = self.path.deepest[list as usize];
                 (at != NIL).then_some(at as usize)
             }
+            Need::Fall | Need::Rise => None,
         }
     }
 
@@ -381,60 +431,15 @@ impl Room {
     fn commit(&mut self, item: u32) {
         self.set_linked(item, false, false);
         self.items[item as usize].is_done = true;
-        let range = self.items[item as usize].effects.clone();
-        for e in &self.effects[range.start as usize..range.end as usize] {
-            self.count[e.resource as usize] += i64::from(e.delta);
-        }
-    }
-
-    /// Puts an item into its lists, at the front or the back, or takes it out.
-    fn set_linked(&mut self, item: u32, is_linked: bool, in_front: bool) {
-        if self.items[item as usize].is_linked == is_linked {
-            return;
-        }
-        self.items[item as usize].is_linked = is_linked;
+        self.balance.commit(self.breaches_of(item));
         for at in self.items[item as usize].effects.clone() {
-            let e = self.effects[at as usize];
-            let r = e.resource as usize;
-            if e.delta > 0 && self.last[r] <= self.cap[r] {
-                continue;
-            }
-            let list = list_of(e.resource, e.delta < 0);
-            match (is_linked, in_front) {
-                (false, _) => self.unlink(list, at),
-                (true, true) => {
-                    let first = self.ends[list as usize].0;
-                    self.insert(list, at, NIL, first);
-                }
-                (true, false) => {
-                    let last = self.ends[list as usize].1;
-                    self.insert(list, at, last, NIL);
-                }
-            }
-        }
-    }
-
-    fn insert(&mut self, list: u32, at: u32, prev: u32, next: u32) {
-        self.effects[at as usize].prev = prev;
-        self.effects[at as usize].next = next;
-        self.tie(list, prev, at);
-        self.tie(list, at, next);
-    }
-
-    fn unlink(&mut self, list: u32, at: u32) {
-        let Effect { prev, next, .. } = self.effects[at as usize];
-        self.tie(list, prev, next);
-    }
-
-    /// Makes `next` follow `prev`; [`NIL`] stands for the end of the list.
-    fn tie(&mut self, list: u32, prev: u32, next: u32) {
-        match self.effects.get_mut(prev as usize) {
-            Some(effect) => effect.next = next,
-            None => self.ends[list as usize].0 = next,
-        }
-        match self.effects.get_mut(next as usize) {
-            Some(effect) => effect.prev = prev,
-            None => self.ends[list as usize].1 = prev,
+            let Effect {
+                resource, delta, ..
+            } = self.effects[at as usize];
+            let r = resource as usize;
+            self.balance.group -= self.excess_change(resource, self.group.delta[r]);
+            self.count[r] += i64::from(delta);
+            self.balance.group += self.excess_change(resource, self.group.delta[r]);
         }
     }
 }

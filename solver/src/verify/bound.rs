@@ -2,26 +2,40 @@
 //!
 //! **Problem.** Every free (not pinned) shard i chooses a broker that leads it, or none. The cost of a plan is
 //! Σ own(i, choice), plus convex costs of counts: f of the leaders of a stream on a broker (rank 8), g of the leaders of
-//! a broker (ranks 3 and 9), h of the leaders of a zone (ranks 3 and 7). Counts include what pinned shards use.
+//! a broker (ranks 3 and 9), h of the leaders of a zone (ranks 3 and 7), r and q of the replicas of a broker and of a
+//! zone (rank 3). Counts include what pinned shards use.
 //!
-//! **Bound.** For any integer prices P of one more leader in a slot (stream, broker), on a broker and in a zone, the
-//! price terms below cancel when every count is what the choices make it. Letting choices and counts free of each
-//! other can therefore only lower
+//! **Orphans.** Where every replication factor is 1, a replica is a leader or pinned, or the one live replica of a shard
+//! without a leader: an *orphan*, which has live replicas now and no live leader. Such a shard chooses a broker for
+//! that replica too: it stays at a holder or is copied to a broker that takes it.
+//!
+//! **Bound.** Give each count its own multiplier: any integers α(s, b), β(b), γ(z), δ(b), ε(z) for f, g, h, r, q. In a plan
+//! every count is what the choices make it, so adding multiplier · (what choices add to the count − (count − pinned))
+//! for all counts adds zero. Letting choices and counts free of each other can therefore only lower
 //!
 //! ```text
-//! constants + Σ_i   min over choices      ( own(i, b) + P(s, b) )
-//!           + Σ_s,b min over x in range   ( f(x) − (P(s, b) − P(b)) · (x − pinned) )
-//!           + Σ_b   min over x in range   ( g(x) − (P(b) − P(zone)) · (x − pinned) )
-//!           + Σ_z   min over x in range   ( h(x) − P(z) · (x − pinned) )
+//! constants + Σ_i   min over choices      ( own(i, b) + α(s, b) + β(b) + γ(z) + δ(b) + ε(z)  led by b in z
+//!                                         | own(i, b) + δ(b) + ε(z)   without a leader, its replica on b in z
+//!                                         | own(i)                    without either )
+//!           + Σ_s,b min over x in range   ( f(x) − α(s, b) · (x − pinned) )
+//!           + Σ_b   min over x in range   ( g(x) − β(b) · (x − pinned) )  +  the same of r with δ
+//!           + Σ_z   min over x in range   ( h(x) − γ(z) · (x − pinned) )  +  the same of q with ε
 //! ```
+//!
+//! whatever the multipliers. A certificate holds sums of them (see there): `zone_replicas` ε, `broker_replicas` δ + ε,
+//! `zones` γ + ε, `brokers` β + γ + δ + ε, `slots` α + β + γ + δ + ε.
+//!
+//! A broker whose δ is zero, and a zone whose ε is, keeps its replicas in one term with its leaders, as if no replica
+//! were without a leader: r(x + others pinned) joins g(x). Replicas without a leader only raise r, so that is a bound
+//! as well, and no smaller than two terms apart with δ = 0. A certificate without prices of replicas gets it everywhere.
 //!
 //! Costs and prices are vectors, one component per rank, and every minimum is lexicographic. The lexicographic order
 //! is total and kept by addition, so the sum of the minima is a lower bound on the objective in that order.
 //! Prices of an optimal basis make it tight; then it proves every rank of the plan.
 //!
 //! **Where it applies.** Where only leadership is decided, and where every stream that has shards has replication
-//! factor 1. In the second case a shard without a leader may keep one live replica as a follower; the capacity which
-//! that takes is left out, which only lowers the bound.
+//! factor 1. In the first case replicas stay, whatever the choices: their excess is a constant, and their prices are
+//! passed over.
 //!
 //! Complexity: O(shards · (zones + replicas) + streams · brokers · log shards) for each rank.
 
@@ -32,7 +46,7 @@ use super::placement::{Bands, Tally, Vector, Wanted, add, live_leader, live_repl
 use super::{Fault, Rule};
 use crate::certificate::Certificate;
 use crate::cost::{Cost, RANKS, Rank};
-use crate::snapshot::{BrokerId, Problem, Roles, Shard, Stream};
+use crate::snapshot::{BrokerId, Problem, Roles, Stream};
 
 /// No placement has a lexicographically smaller cost.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -50,11 +64,15 @@ pub fn check_shape(problem: &Problem, certificate: &Certificate) -> Vec<Fault> {
     let mut find = |what: String| faults.push(Fault::of_answer(Rule::CertificateShape, what));
     let (brokers, zones) = (problem.brokers.len(), problem.zones.len());
     let slots = problem.streams.len() * brokers;
+    // Prices of replicas may be absent.
+    let of_replicas = |part, has, wants: usize| (part, has, if has == 0 { 0 } else { wants });
     for prices in &certificate.ranks {
         let parts = [
             ("slots", prices.slots.len(), slots),
             ("brokers", prices.brokers.len(), brokers),
             ("zones", prices.zones.len(), zones),
+            of_replicas("broker_replicas", prices.broker_replicas.len(), brokers),
+            of_replicas("zone_replicas", prices.zone_replicas.len(), zones),
         ];
         for (part, has, wants) in parts.into_iter().filter(|(_, has, wants)| has != wants) {
             let rank = prices.rank.name();
@@ -115,33 +133,54 @@ pub fn proven(value: &Cost, bound: &Bound) -> Result<[Option<i64>; RANKS], Fault
     Ok(proven)
 }
 
-/// The prices of a certificate, absent ranks zero.
+/// The prices of a certificate, absent ones zero.
 struct Prices<'a> {
     slots: [Option<&'a [i64]>; RANKS],
     brokers: Vec<Vector>,
     zones: Vec<Vector>,
+    broker_replicas: Vec<Vector>,
+    zone_replicas: Vec<Vector>,
     broker_count: usize,
 }
 
 impl<'a> Prices<'a> {
     fn new(problem: &Problem, certificate: &'a Certificate) -> Self {
+        let (brokers, zones) = (problem.brokers.len(), problem.zones.len());
         let mut prices = Prices {
             slots: [None; RANKS],
-            brokers: vec![[0; RANKS]; problem.brokers.len()],
-            zones: vec![[0; RANKS]; problem.zones.len()],
-            broker_count: problem.brokers.len(),
+            brokers: vec![[0; RANKS]; brokers],
+            zones: vec![[0; RANKS]; zones],
+            broker_replicas: vec![[0; RANKS]; brokers],
+            zone_replicas: vec![[0; RANKS]; zones],
+            broker_count: brokers,
         };
         for entry in &certificate.ranks {
             let rank = entry.rank as usize;
+            let fill = |into: &mut [Vector], from: &[i64]| {
+                for (into, &price) in into.iter_mut().zip(from) {
+                    into[rank] = i128::from(price);
+                }
+            };
             prices.slots[rank] = Some(&entry.slots);
-            for (into, &price) in prices.brokers.iter_mut().zip(&entry.brokers) {
-                into[rank] = i128::from(price);
-            }
-            for (into, &price) in prices.zones.iter_mut().zip(&entry.zones) {
-                into[rank] = i128::from(price);
+            fill(&mut prices.brokers, &entry.brokers);
+            fill(&mut prices.zones, &entry.zones);
+            if problem.policy.roles == Roles::LeadersAndFollowers {
+                fill(&mut prices.broker_replicas, &entry.broker_replicas);
+                fill(&mut prices.zone_replicas, &entry.zone_replicas);
             }
         }
         prices
+    }
+    /// The multipliers of a broker's leaders and of its replicas.
+    fn of_broker(&self, b: usize, zone: usize) -> [Vector; 2] {
+        let replicas = less(&self.broker_replicas[b], &self.zone_replicas[zone]);
+        let leaders = less(&self.brokers[b], &self.zones[zone]);
+        [less(&leaders, &replicas), replicas]
+    }
+    /// The multipliers of a zone's leaders and of its replicas.
+    fn of_zone(&self, zone: usize) -> [Vector; 2] {
+        let replicas = self.zone_replicas[zone];
+        [less(&self.zones[zone], &replicas), replicas]
     }
     /// Price of each slot of a stream, by broker.
     fn of_stream(&self, stream: usize) -> Vec<Vector> {
@@ -186,6 +225,7 @@ impl Sums {
         let stream = &problem.streams[at];
         let slots = prices.of_stream(at);
         let hubs = Hubs::new(problem, stream, &slots);
+        let kept = Hubs::new(problem, stream, &prices.broker_replicas);
         let mut pinned = vec![0; problem.brokers.len()];
         let mut room = vec![0; problem.brokers.len()];
         let mut free = 0;
@@ -209,10 +249,14 @@ impl Sums {
                     self.fixed.zone_replicas[problem.brokers[holder.index()].zone.index()] += 1;
                 }
             }
-            add(
-                &mut self.total,
-                &cheapest_choice(problem, shard, &live, &slots, &hubs),
-            );
+            let wanted = Wanted::new(problem, shard);
+            let led = cheapest_lead(&wanted, &live, &slots, &hubs);
+            let mut best = led;
+            if live_leader(problem, &shard.present).is_none() {
+                let unled = cheapest_unled(&wanted, &live, &prices.broker_replicas, &kept);
+                best = Some(led.map_or(unled, |led| led.min(unled)));
+            }
+            add(&mut self.total, &best.unwrap_or([0; RANKS]));
         }
         let bands = Bands::stream(problem, stream);
         for (b, broker) in problem.brokers.iter().enumerate() {
@@ -237,20 +281,19 @@ impl Sums {
     fn add_brokers(&mut self, problem: &Problem, prices: &Prices<'_>) {
         let bands = Bands::cluster(problem);
         for (b, broker) in problem.brokers.iter().enumerate() {
-            let caps = Caps {
-                leaders: broker.max_leaders,
-                replicas: broker.max_replicas,
+            let counts = Counts {
+                max_leaders: broker.max_leaders,
+                max_replicas: broker.max_replicas,
                 leaders_now: self.present.leaders[b],
                 replicas_now: self.present.replicas[b],
+                leaders: self.fixed.leaders[b],
+                replicas: self.fixed.replicas[b],
+                room: self.broker_room[b],
             };
-            let (leaders, replicas) = (self.fixed.leaders[b], self.fixed.replicas[b]);
-            let (range, mut parts) =
-                self.counts(problem, caps, leaders, replicas, self.broker_room[b]);
-            if let Some(level) = bands.leaders(broker) {
-                parts.push((Rank::ClusterLeaderSpread, Shape::Outside(level)));
-            }
-            let price = less(&prices.brokers[b], &prices.zones[broker.zone.index()]);
-            add(&mut self.total, &minimum(range, &price, &parts));
+            let level = bands.leaders(broker);
+            let own = level.map(|level| (Rank::ClusterLeaderSpread, Shape::Outside(level)));
+            let multipliers = prices.of_broker(b, broker.zone.index());
+            self.add_counts(problem, &counts, own.as_slice(), &multipliers);
         }
     }
 
@@ -260,63 +303,90 @@ impl Sums {
             room[broker.zone.index()] += self.broker_room[b];
         }
         for (z, zone) in problem.zones.iter().enumerate() {
-            let caps = Caps {
-                leaders: zone.max_leaders,
-                replicas: zone.max_replicas,
+            let counts = Counts {
+                max_leaders: zone.max_leaders,
+                max_replicas: zone.max_replicas,
                 leaders_now: self.present.zone_leaders[z],
                 replicas_now: self.present.zone_replicas[z],
+                leaders: self.fixed.zone_leaders[z],
+                replicas: self.fixed.zone_replicas[z],
+                room: room[z],
             };
-            let (leaders, replicas) = (self.fixed.zone_leaders[z], self.fixed.zone_replicas[z]);
-            let (range, mut parts) = self.counts(problem, caps, leaders, replicas, room[z]);
             let minimum_leaders = Shape::Below(i128::from(zone.min_leaders));
-            parts.push((Rank::ZoneMinimumShortfall, minimum_leaders));
-            add(&mut self.total, &minimum(range, &prices.zones[z], &parts));
+            let own = [(Rank::ZoneMinimumShortfall, minimum_leaders)];
+            self.add_counts(problem, &counts, &own, &prices.of_zone(z));
         }
     }
 
-    /// Leaders that a broker or zone may have, and what those above its caps cost. Where replicas move with their
-    /// leaders, each leader is a replica more; where they stay, their excess is a constant.
-    fn counts(
+    /// The terms of the leaders and replicas of a broker or zone; `own` are the costs of its leaders beside the caps.
+    ///
+    /// Where replicas move with their leaders, each leader is a replica more: no more leaders than replicas fit, and
+    /// where the replicas have no multiplier, their excess follows the leaders. Where replicas stay, it is a constant.
+    fn add_counts(
         &mut self,
         problem: &Problem,
-        caps: Caps,
-        leaders: i64,
-        replicas: i64,
-        room: i64,
-    ) -> (Range, Vec<(Rank, Shape)>) {
-        let mut high = leaders + room;
-        let mut parts = Vec::with_capacity(4);
-        if let Some(cap) = caps.leaders.map(i64::from) {
-            high = high.min(cap.max(caps.leaders_now));
-            parts.push((Rank::Breaches, Shape::Above(i128::from(cap))));
+        counts: &Counts,
+        own: &[(Rank, Shape)],
+        [of_leader, of_replica]: &[Vector; 2],
+    ) {
+        let mut high = counts.leaders + counts.room;
+        let mut parts = own.to_vec();
+        let above = |cap: i64| (Rank::Breaches, Shape::Above(i128::from(cap)));
+        if let Some(cap) = counts.max_leaders.map(i64::from) {
+            high = high.min(cap.max(counts.leaders_now));
+            parts.push(above(cap));
         }
-        if let Some(cap) = caps.replicas.map(i64::from) {
+        let is_apart = *of_replica != [0; RANKS];
+        let mut replicas_high = counts.replicas + counts.room;
+        let mut replica_parts = Vec::new();
+        if let Some(cap) = counts.max_replicas.map(i64::from) {
             if problem.policy.roles == Roles::LeadershipOnly {
-                self.total[Rank::Breaches as usize] += i128::from((replicas - cap).max(0));
+                let excess = (counts.replicas - cap).max(0);
+                self.total[Rank::Breaches as usize] += i128::from(excess);
             } else {
-                let others = replicas - leaders;
-                high = high.min(cap.max(caps.replicas_now) - others);
-                parts.push((Rank::Breaches, Shape::Above(i128::from(cap - others))));
+                let others = counts.replicas - counts.leaders;
+                replicas_high = replicas_high.min(cap.max(counts.replicas_now));
+                high = high.min(replicas_high - others);
+                match is_apart {
+                    true => replica_parts.push(above(cap)),
+                    false => parts.push(above(cap - others)),
+                }
             }
         }
-        (Range { low: leaders, high }, parts)
+        let low = counts.leaders;
+        add(
+            &mut self.total,
+            &minimum(Range { low, high }, of_leader, &parts),
+        );
+        if is_apart {
+            let range = Range {
+                low: counts.replicas,
+                high: replicas_high,
+            };
+            add(&mut self.total, &minimum(range, of_replica, &replica_parts));
+        }
     }
 }
 
-/// Caps of a broker or zone, and its present counts.
-#[derive(Clone, Copy)]
-struct Caps {
-    leaders: Option<u32>,
-    replicas: Option<u32>,
+/// What a broker or zone has and may have.
+struct Counts {
+    max_leaders: Option<u32>,
+    max_replicas: Option<u32>,
     leaders_now: i64,
     replicas_now: i64,
+    /// Whatever the plan.
+    leaders: i64,
+    /// Whatever the plan.
+    replicas: i64,
+    /// Free shards that may come.
+    room: i64,
 }
 
 fn less(a: &Vector, b: &Vector) -> Vector {
     std::array::from_fn(|rank| a[rank] - b[rank])
 }
 
-/// For each zone the broker with the cheapest slot among those that take new replicas of a stream.
+/// For each zone the broker with the lowest price among those that take new replicas of a stream.
 struct Hubs {
     /// Whether replicas may be placed anew at all.
     are_open: bool,
@@ -324,14 +394,15 @@ struct Hubs {
 }
 
 impl Hubs {
-    fn new(problem: &Problem, stream: &Stream, slots: &[Vector]) -> Self {
+    fn new(problem: &Problem, stream: &Stream, prices: &[Vector]) -> Self {
         let are_open = problem.policy.roles == Roles::LeadersAndFollowers;
         let mut cheapest: Vec<Option<BrokerId>> = vec![None; problem.zones.len()];
         if are_open {
-            for (b, slot) in slots.iter().enumerate() {
+            for (b, price) in prices.iter().enumerate() {
                 let id = BrokerId::at(b);
                 let best = &mut cheapest[problem.brokers[b].zone.index()];
-                if takes(problem, stream, id) && best.is_none_or(|best| *slot < slots[best.index()])
+                if takes(problem, stream, id)
+                    && best.is_none_or(|best| *price < prices[best.index()])
                 {
                     *best = Some(id);
                 }
@@ -344,23 +415,19 @@ impl Hubs {
     }
 }
 
-/// The lexicographic minimum of own cost and slot price over everything that a free shard may choose.
+/// The lexicographic minimum of own cost and slot price over the brokers that may lead a free shard.
 ///
 /// Of the brokers that take a new replica only the cheapest of each zone has to be tried, beside the present
 /// holders. Let b be another one of that zone which holds no replica. The price of the cheapest is no larger; and its
 /// own cost is no larger, because it is the same when it holds none either, while a holder saves the copy (ranks
 /// 13 and 14; a promotion is no dearer than a copy) and never has more leader changes.
-fn cheapest_choice(
-    problem: &Problem,
-    shard: &Shard,
+fn cheapest_lead(
+    wanted: &Wanted<'_>,
     live: &[BrokerId],
     slots: &[Vector],
     hubs: &Hubs,
-) -> Vector {
-    let wanted = Wanted::new(problem, shard);
-    let newcomers = hubs.cheapest.iter();
-    let brokers = || live.iter().chain(newcomers.clone()).copied();
-    let led = brokers().map(|b| {
+) -> Option<Vector> {
+    let led = live.iter().chain(&hubs.cheapest).map(|&b| {
         let own = match hubs.are_open {
             true => wanted.own(Some(b), &[b]),
             false => wanted.own(Some(b), live),
@@ -369,17 +436,24 @@ fn cheapest_choice(
         add(&mut cost, &slots[b.index()]);
         cost
     });
-    let mut best = led.min();
-    if live_leader(problem, &shard.present).is_none() {
-        let mut offer = |replicas: &[BrokerId]| {
-            let cost = wanted.own(None, replicas).0;
-            best = Some(best.map_or(cost, |best| best.min(cost)));
-        };
-        if hubs.are_open && !live.is_empty() {
-            brokers().for_each(|b| offer(&[b]));
-        } else {
-            offer(live);
-        }
+    led.min()
+}
+
+/// The lexicographic minimum of own cost and price of a free shard that nobody leads. Where replicas are decided and
+/// there is one, it stays or another broker takes it over; the cheapest of each zone stands for the others, as above.
+fn cheapest_unled(
+    wanted: &Wanted<'_>,
+    live: &[BrokerId],
+    replicas: &[Vector],
+    hubs: &Hubs,
+) -> Vector {
+    if live.is_empty() || !hubs.are_open {
+        return wanted.own(None, live).0;
     }
-    best.unwrap_or([0; RANKS])
+    let kept = live.iter().chain(&hubs.cheapest).map(|&b| {
+        let mut cost = wanted.own(None, &[b]).0;
+        add(&mut cost, &replicas[b.index()]);
+        cost
+    });
+    kept.min().unwrap_or([0; RANKS])
 }

@@ -57,6 +57,8 @@ pub enum Rule {
     MoveTarget,
     /// All moves of a shard are in one step, but for the promotion of a failover.
     MoveSplit,
+    /// No step adds breaches, but for a leader where there was none, or where the plan itself adds them.
+    StepBreaches,
     /// The moves lead from the present layout to the placement.
     MoveEnd,
 }

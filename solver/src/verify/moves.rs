@@ -5,11 +5,13 @@
 //! order: replicas leave, replicas arrive, and a replica that arrives as leader makes a follower of the one before.
 //!
 //! Invariants checked: every move starts from a live replica that is there and goes to a broker that may take the
-//! role; after each step no count has grown beyond the larger of its cap and what was there before the step; a shard
-//! has all its moves in one step, but for the promotion that ends a failover; the end is the placement.
+//! role; after each step no count has grown beyond the larger of its cap and what was there before the step, and no
+//! breaches have been added in all (`breaches` says what leaders are worth); a shard has all its moves in one step,
+//! but for the promotion that ends a failover; the end is the placement.
 //!
 //! Complexity: O(moves · replicas² + steps · (brokers + zones) + shards · replicas).
 
+mod breaches;
 mod state;
 
 use super::placement::Tally;
@@ -17,6 +19,7 @@ use super::placement::check_growth;
 use super::{Fault, Rule};
 use crate::plan::{Move, MoveKind, Plan};
 use crate::snapshot::{BrokerId, Problem};
+use breaches::Breaches;
 use state::State;
 
 /// Checks the moves of a plan; none for moves that lead legally from the present layout to the placement.
@@ -34,16 +37,23 @@ pub fn check(problem: &Problem, plan: &Plan) -> Vec<Fault> {
 
     let mut state = State::new(problem);
     let mut counts = Tally::present(problem);
+    let mut breaches = Breaches::new(problem, &counts);
     for step in moves.chunk_by(|a, b| a.step == b.step) {
         let before = counts.clone();
         for item in step.chunk_by(|a, b| a.shard == b.shard) {
-            counts.add(problem, state.of(item[0].shard), -1);
+            let id = item[0].shard;
+            let old = state.of(id).clone();
             state.apply(problem, item, &mut faults);
-            counts.add(problem, state.of(item[0].shard), 1);
+            let new = state.of(id);
+            counts.add(problem, &old, -1);
+            counts.add(problem, new, 1);
+            breaches.change(problem, id, &old, new);
         }
         let when = format!("after step {} there are", step[0].step);
         check_growth(problem, &before, &counts, &when, &mut faults);
+        breaches.end_step(problem, step[0].step, &counts);
     }
+    breaches.check(&mut faults);
     state.check_end(problem, &plan.placement, &mut faults);
     faults
 }

@@ -106,3 +106,15 @@ fn tags_and_allowed_brokers_bind() {
     let (problem, result) = solve(&snapshot);
     assert_eq!(leaders(&problem, &result, "s"), [0, 6, 6, 0]);
 }
+
+#[test]
+fn the_largest_shares_overflow_nothing() {
+    let mut snapshot = cluster(2);
+    led(&mut snapshot, "a", &[], 2);
+    snapshot.brokers[0].tags.insert("t".to_owned(), "x".to_owned());
+    snapshot.brokers[1].share = Some(u32::MAX);
+    let required = &mut snapshot.streams[0].required_tags;
+    required.insert("t".to_owned(), "x".to_owned());
+    let (problem, result) = solve(&snapshot);
+    assert_eq!(totals(&problem, &result), [2, 0]);
+}

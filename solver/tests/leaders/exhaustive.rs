@@ -1,6 +1,8 @@
 //! Every snapshot of a coarse grid: three brokers, up to four shards of one or two streams.
 
-use shardflow_solver::input::{BrokerInput, PolicyInput, ShardInput, SnapshotInput, StreamInput};
+use shardflow_solver::input::{
+    BrokerInput, PolicyInput, ShardInput, SnapshotInput, StreamInput, ZoneLimitInput,
+};
 use shardflow_solver::snapshot::{BrokerState, Roles};
 
 use crate::brute::{Match, check_case};
@@ -11,17 +13,68 @@ const BROKERS: [&str; 3] = ["a", "b", "c"];
 /// Replicas of a shard: the leader, if any, and its followers.
 type Layout = (Option<usize>, Vec<usize>);
 
-/// Where the brokers stand: which one is not active, and which one has a cap of one leader.
-type Setting = (Option<(usize, BrokerState)>, Option<usize>, bool);
+/// How the brokers stand.
+#[derive(Clone, Default, Debug)]
+struct Setting {
+    /// One that is not active.
+    odd: Option<(usize, BrokerState)>,
+    max_leaders: [Option<u32>; 3],
+    max_replicas: [Option<u32>; 3],
+    /// Two brokers share a zone, `x`; else each is its own.
+    has_zones: bool,
+    /// Of zone `x`.
+    zone_replicas: Option<u32>,
+}
 
+/// All brokers active, then one of them not.
+fn odds() -> Vec<Option<(usize, BrokerState)>> {
+    let states = [BrokerState::Draining, BrokerState::Down];
+    let one = |broker| states.map(|state| Some((broker, state)));
+    std::iter::once(None)
+        .chain((0..BROKERS.len()).flat_map(one))
+        .collect()
+}
+
+/// No cap, or the same on one of the brokers.
+fn caps_on_one(cap: u32) -> Vec<[Option<u32>; 3]> {
+    let on = |broker: usize| std::array::from_fn(|b| (b == broker).then_some(cap));
+    std::iter::once([None; 3])
+        .chain((0..BROKERS.len()).map(on))
+        .collect()
+}
+
+/// One broker may have a cap of one leader.
 fn settings() -> Vec<Setting> {
     let mut settings = Vec::new();
     for has_zones in [false, true] {
-        for cap in [None, Some(0), Some(1), Some(2)] {
-            settings.push((None, cap, has_zones));
-            for broker in 0..BROKERS.len() {
-                for state in [BrokerState::Draining, BrokerState::Down] {
-                    settings.push((Some((broker, state)), cap, has_zones));
+        for max_leaders in caps_on_one(1) {
+            for odd in odds() {
+                settings.push(Setting {
+                    odd,
+                    max_leaders,
+                    has_zones,
+                    ..Setting::default()
+                });
+            }
+        }
+    }
+    settings
+}
+
+/// Too few leaders may be placed, and replicas are limited on a broker, in a zone, or both.
+fn tight_settings() -> Vec<Setting> {
+    let mut settings = Vec::new();
+    for zone_replicas in [None, Some(1)] {
+        for leaders in [0, 1] {
+            for max_replicas in [caps_on_one(0), caps_on_one(1)].concat() {
+                for odd in odds() {
+                    settings.push(Setting {
+                        odd,
+                        max_leaders: [Some(leaders), Some(0), Some(leaders)],
+                        max_replicas,
+                        has_zones: true,
+                        zone_replicas,
+                    });
                 }
             }
         }
@@ -29,16 +82,21 @@ fn settings() -> Vec<Setting> {
     settings
 }
 
-fn brokers(&(odd, cap, has_zones): &Setting) -> Vec<BrokerInput> {
+fn brokers(setting: &Setting) -> Vec<BrokerInput> {
     (0..BROKERS.len())
         .map(|b| BrokerInput {
             id: BROKERS[b].to_owned(),
-            // Two brokers share a zone.
-            zone: if has_zones { ["x", "x", "y"][b] } else { "" }.to_owned(),
-            state: odd
+            zone: if setting.has_zones {
+                ["x", "x", "y"][b]
+            } else {
+                ""
+            }
+            .to_owned(),
+            state: (setting.odd)
                 .filter(|odd| odd.0 == b)
                 .map_or(BrokerState::Active, |odd| odd.1),
-            max_leaders: (cap == Some(b)).then_some(1),
+            max_leaders: setting.max_leaders[b],
+            max_replicas: setting.max_replicas[b],
             ..BrokerInput::default()
         })
         .collect()
@@ -80,8 +138,14 @@ fn case(roles: Roles, setting: &Setting, streams: [&[&Layout]; 2]) -> Case {
             ..StreamInput::default()
         });
     }
+    let limit = |most: u32| ZoneLimitInput {
+        zone: "x".to_owned(),
+        max_replicas: Some(most),
+        ..ZoneLimitInput::default()
+    };
     let policy = PolicyInput {
         roles,
+        zone_limits: setting.zone_replicas.map(limit).into_iter().collect(),
         ..PolicyInput::default()
     };
     Case { snapshot, policy }
@@ -158,8 +222,22 @@ fn every_layout_where_only_the_lead_moves() {
 
 #[test]
 fn every_layout_of_three_shards_where_only_the_lead_moves() {
-    let with_zones: Vec<Setting> = settings().into_iter().filter(|setting| setting.2).collect();
+    let with_zones: Vec<Setting> = settings().into_iter().filter(|s| s.has_zones).collect();
     let layouts = layouts_with_followers();
     let tried = check_all(Roles::LeadershipOnly, &with_zones, &layouts, [3, 0]);
     assert_eq!(tried, 28 * 1_540);
+}
+
+#[test]
+fn every_layout_of_followers_without_a_leader() {
+    let is_orphan = |layout: &Layout| layout.0.is_none() && !layout.1.is_empty();
+    let mut layouts = layouts_with_followers();
+    layouts.retain(|layout| is_orphan(layout) || layout.1.is_empty());
+    assert_eq!(layouts.len(), 7 + 4);
+    let mut tried = 0;
+    for counts in [[1, 0], [2, 0], [1, 1]] {
+        let roles = Roles::LeadersAndFollowers;
+        tried += check_all(roles, &tight_settings(), &layouts, counts);
+    }
+    assert_eq!(tried, 2 * 2 * 8 * 7 * (11 + 66 + 121));
 }

@@ -2,6 +2,7 @@
 //!
 //! * `brute`: every admissible plan of tiny problems, random and from an exhaustive grid;
 //! * `dense`: a mixed-integer model of medium problems, written from the contract, through HiGHS;
+//! * `orphans`: shards without a leader whose follower takes a place, case by case;
 //! * `promises`: input order, names, idempotence, prefixes of the steps, never worse than the fallbacks;
 //! * `budgets`: answers under a work limit.
 //!
@@ -13,5 +14,6 @@ mod cases;
 mod dense;
 mod exhaustive;
 mod layouts;
+mod orphans;
 mod promises;
 mod rng;

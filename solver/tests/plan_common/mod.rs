@@ -2,6 +2,9 @@
 
 #![allow(dead_code)] // each test file uses its part
 
+pub(crate) mod groups;
+pub(crate) mod random;
+
 use std::collections::BTreeSet;
 
 use shardflow_solver::input::{BrokerInput, PolicyInput, ShardInput, SnapshotInput, StreamInput};
@@ -215,6 +218,109 @@ pub(crate) fn is_legal(before: &[(i64, Option<u32>)], after: &[(i64, Option<u32>
         .all(|(b, a)| a.1.is_none_or(|cap| a.0 <= i64::from(cap).max(b.0)))
 }
 
+/// Breaches of a layout, counted from the snapshot: rank 3.
+pub(crate) fn breaches(problem: &Problem, layout: &[Live]) -> i64 {
+    let caps: i64 = counted(problem, layout)
+        .iter()
+        .map(|&(count, cap)| cap.map_or(0, |cap| (count - i64::from(cap)).max(0)))
+        .sum();
+    let shards = layout.iter().zip(&problem.shards);
+    let own = shards
+        .filter(|(_, shard)| !shard.is_pinned)
+        .map(|(live, shard)| {
+            let unwanted = |b: &&BrokerId| !problem.may_enter(shard.stream, **b);
+            let replicas = || live.leader.iter().chain(&live.followers);
+            let led = live.leader.iter().filter(unwanted).count();
+            let mut crowd = 0;
+            if let Some(most) = problem.policy.max_replicas_per_zone {
+                for z in 0..problem.zones.len() {
+                    let there = replicas()
+                        .filter(|b| problem.zone_of(**b).index() == z)
+                        .count();
+                    crowd += there.saturating_sub(most as usize);
+                }
+            }
+            (replicas().filter(unwanted).count() + led + crowd) as i64
+        });
+    caps + own.sum::<i64>()
+}
+
+/// Shards without a leader before that one leads after which may not hold them.
+pub(crate) fn worth(problem: &Problem, before: &[Live], after: &[Live]) -> i64 {
+    let pairs = before.iter().zip(after).zip(&problem.shards);
+    let is_worth = |((old, new), shard): &((&Live, &Live), &shardflow_solver::snapshot::Shard)| {
+        let leads = |b: BrokerId| !problem.may_enter(shard.stream, b);
+        old.leader.is_none() && new.leader.is_some_and(leads)
+    };
+    pairs.filter(is_worth).count() as i64
+}
+
+/// What breaches may be on the way of a plan.
+pub(crate) struct Balance {
+    /// At the end where the plan adds breaches, zero where it doesn't.
+    end: i64,
+    /// Worth of the leaders that steps to come gain.
+    left: i64,
+}
+
+impl Balance {
+    pub(crate) fn new(problem: &Problem, layouts: &[Vec<Live>]) -> Self {
+        let pairs = layouts.windows(2);
+        let left = pairs.map(|pair| worth(problem, &pair[0], &pair[1])).sum();
+        let (first, last) = (&layouts[0], &layouts[layouts.len() - 1]);
+        let (first, last) = (breaches(problem, first), breaches(problem, last));
+        let is_balanced = last <= first + left;
+        Balance {
+            end: if is_balanced { 0 } else { last },
+            left,
+        }
+    }
+    /// Whether the plan adds no breach, but for leaders.
+    pub(crate) fn is_even(&self) -> bool {
+        self.end == 0
+    }
+    /// Breaches with the worth of what is to come, after a step from `before`.
+    fn after(&self, problem: &Problem, before: &[Live], after: &[Live]) -> i64 {
+        breaches(problem, after) + self.left - worth(problem, before, after)
+    }
+    /// Whether a step is legal.
+    pub(crate) fn allows(&self, problem: &Problem, before: &[Live], after: &[Live]) -> bool {
+        let now = breaches(problem, before) + self.left;
+        self.after(problem, before, after) <= now.max(self.end)
+    }
+    /// Whether what has to come after a step can without adding breaches.
+    pub(crate) fn leaves_way(
+        &self,
+        problem: &Problem,
+        before: &[Live],
+        after: &[Live],
+        goal: &[Live],
+    ) -> bool {
+        self.end > 0 || self.after(problem, before, after) >= breaches(problem, goal)
+    }
+    /// After a step.
+    pub(crate) fn passed(&self, problem: &Problem, before: &[Live], after: &[Live]) -> Self {
+        Balance {
+            end: self.end,
+            left: self.left - worth(problem, before, after),
+        }
+    }
+}
+
+/// The layouts on the way, the present one first.
+pub(crate) fn layouts(problem: &Problem, steps: &[Vec<Move>]) -> Vec<Vec<Live>> {
+    let shards = problem.shards.iter();
+    let mut all: Vec<Vec<Live>> = vec![shards.map(|s| Live::of(problem, &s.present)).collect()];
+    for step in steps {
+        let mut next = all[all.len() - 1].clone();
+        for m in step {
+            next[m.shard.index()].apply(problem, m);
+        }
+        all.push(next);
+    }
+    all
+}
+
 /// Replays a plan step by step and checks all that holds for every plan; answers with the steps.
 pub(crate) fn check(problem: &Problem, plan: &Plan) -> Vec<Vec<Move>> {
     let steps: Vec<Vec<Move>> = plan
@@ -233,6 +339,8 @@ pub(crate) fn check(problem: &Problem, plan: &Plan) -> Vec<Vec<Move>> {
         .map(|a| Live::of(problem, a))
         .collect();
     let mut layout = start.clone();
+    let all = layouts(problem, &steps);
+    let mut balance = Balance::new(problem, &all);
     let mut reason = MoveReason::Failover;
     for (at, step) in steps.iter().enumerate() {
         assert_eq!(step[0].step, at as u32 + 1);
@@ -260,6 +368,13 @@ pub(crate) fn check(problem: &Problem, plan: &Plan) -> Vec<Vec<Move>> {
             .expect("a step has moves");
         assert!(reason <= forced, "{:?}", plan.moves);
         reason = forced;
+        assert!(
+            balance.allows(problem, &all[at], &layout),
+            "step {} adds breaches: {:?}",
+            at + 1,
+            all.iter().map(|l| breaches(problem, l)).collect::<Vec<_>>()
+        );
+        balance = balance.passed(problem, &all[at], &layout);
     }
     assert_eq!(layout, goal);
     steps

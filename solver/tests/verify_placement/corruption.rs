@@ -351,6 +351,7 @@ const ANY: Family = Family {
     shards: 9,
     factor: 3,
     roles: Roles::LeadersAndFollowers,
+    is_leaderless: false,
 };
 
 /// Any listing of distinct brokers, legal or not.

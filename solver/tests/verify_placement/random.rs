@@ -40,6 +40,8 @@ pub(crate) struct Family {
     /// Largest replication factor.
     pub(crate) factor: u32,
     pub(crate) roles: Roles,
+    /// Most shards have no leader, and half the brokers may have none.
+    pub(crate) is_leaderless: bool,
 }
 
 fn sources(random: &mut Random) -> Vec<TrafficSourceInput> {
@@ -75,13 +77,13 @@ fn broker(random: &mut Random, at: u32) -> BrokerInput {
     }
 }
 
-fn shard(random: &mut Random, at: u32, streams: u32, brokers: u32) -> ShardInput {
+fn shard(random: &mut Random, at: u32, streams: u32, brokers: u32, led: u32) -> ShardInput {
     let mut order: Vec<u32> = (0..brokers).collect();
     for i in (1..order.len()).rev() {
         order.swap(i, random.up_to(i as u32) as usize);
     }
     let mut held = order.into_iter().map(|b| format!("b{b}"));
-    let leader = if random.percent(75) {
+    let leader = if random.percent(led) {
         held.next()
     } else {
         None
@@ -149,8 +151,15 @@ fn policy(random: &mut Random, roles: Roles) -> PolicyInput {
 pub(crate) fn problem(random: &mut Random, family: Family) -> Problem {
     let brokers = 1 + random.up_to(family.brokers - 1);
     let streams = 1 + random.up_to(1);
+    let led = if family.is_leaderless { 20 } else { 75 };
+    let mut all: Vec<BrokerInput> = (0..brokers).map(|at| broker(random, at)).collect();
+    for broker in all.iter_mut().filter(|_| family.is_leaderless) {
+        if random.percent(50) {
+            broker.max_leaders = Some(0);
+        }
+    }
     let snapshot = SnapshotInput {
-        brokers: (0..brokers).map(|at| broker(random, at)).collect(),
+        brokers: all,
         streams: (0..streams)
             .map(|at| StreamInput {
                 id: format!("s{at}"),
@@ -164,7 +173,7 @@ pub(crate) fn problem(random: &mut Random, family: Family) -> Problem {
             })
             .collect(),
         shards: (0..random.up_to(family.shards))
-            .map(|at| shard(random, at, streams, brokers))
+            .map(|at| shard(random, at, streams, brokers, led))
             .collect(),
         ..SnapshotInput::default()
     };

@@ -175,7 +175,7 @@ fn caps_hold_after_every_step() {
     let (first, second) = (promotion(1, 0, Some(0), 1), promotion(2, 1, Some(1), 2));
     assert_eq!(
         found(&problem, &placement, vec![first, second]),
-        [Rule::BrokerLeaders]
+        [Rule::BrokerLeaders, Rule::StepBreaches]
     );
     let (first, second) = (promotion(1, 1, Some(1), 2), promotion(2, 0, Some(0), 1));
     assert_eq!(found(&problem, &placement, vec![first, second.clone()]), []);
@@ -194,6 +194,68 @@ fn a_breach_that_has_shrunk_does_not_grow_again() {
     );
     let together = vec![promotion(1, 0, Some(0), 1), promotion(1, 2, Some(4), 0)];
     assert_eq!(found(&problem, &placement, together), []);
+}
+
+#[test]
+fn breaches_of_different_kinds_are_added_up_after_every_step() {
+    let problem = cluster(&[("b4", &["b0"]), ("b1", &["b4"])]);
+    let placement = [at(Some(0), &[4]), at(Some(4), &[1])];
+    let (onto, off) = (promotion(1, 1, Some(1), 4), promotion(2, 0, Some(4), 0));
+    assert_eq!(
+        found(&problem, &placement, vec![onto.clone(), off]),
+        [Rule::StepBreaches]
+    );
+    let together = vec![promotion(1, 0, Some(4), 0), onto];
+    assert_eq!(found(&problem, &placement, together), []);
+    let (off, onto) = (promotion(1, 0, Some(4), 0), promotion(2, 1, Some(1), 4));
+    assert_eq!(
+        found(&problem, &placement, vec![off, onto]),
+        [Rule::StepBreaches],
+        "what has fallen below its end has to grow again"
+    );
+}
+
+#[test]
+fn a_plan_that_pays_with_breaches_goes_no_further_than_its_end() {
+    let problem = cluster(&[("b4", &["b0"]), ("b1", &["b4"]), ("b2", &["b4"])]);
+    let placement = [at(Some(0), &[4]), at(Some(4), &[1]), at(Some(4), &[2])];
+    let onto = |step, shard, from| promotion(step, shard, Some(from), 4);
+    let off = |step| promotion(step, 0, Some(4), 0);
+    let far = vec![onto(1, 1, 1), onto(2, 2, 2), off(3)];
+    assert_eq!(found(&problem, &placement, far), [Rule::StepBreaches]);
+    let near = vec![onto(1, 1, 1), off(2), onto(3, 2, 2)];
+    assert_eq!(found(&problem, &placement, near), []);
+}
+
+#[test]
+fn a_failover_is_worth_the_leader_it_puts_on_a_draining_broker() {
+    let problem = cluster(&[("b3", &["b4"]), ("b4", &["b0"]), ("b1", &["b4"])]);
+    let rest = [at(Some(0), &[4]), at(Some(4), &[1])];
+    let placement = |first: Assignment| [vec![first], rest.to_vec()].concat();
+    let (lead, add) = (
+        promotion(1, 0, Some(3), 4),
+        a_move(2, 0, Role::Follower, MoveKind::Add, None, Some(2)),
+    );
+    let swap = |step| {
+        vec![
+            promotion(step, 1, Some(4), 0),
+            promotion(step, 2, Some(1), 4),
+        ]
+    };
+    let moves = |swap: Vec<Move>| [vec![lead.clone(), add.clone()], swap].concat();
+    let plan = placement(at(Some(4), &[2]));
+    assert_eq!(found(&problem, &plan, moves(swap(3))), []);
+    let mut apart = moves(swap(3));
+    apart[3].step = 4;
+    assert_eq!(found(&problem, &plan, apart), [Rule::StepBreaches]);
+    let mut ahead = moves(swap(3));
+    ahead.swap(2, 3);
+    ahead[3].step = 4;
+    assert_eq!(
+        found(&problem, &plan, ahead),
+        [Rule::StepBreaches],
+        "the failover's worth is its own"
+    );
 }
 
 #[test]
@@ -363,6 +425,7 @@ fn any_legal_placement_is_reached_and_no_move_can_be_left_out() {
             shards: 4,
             factor: 3,
             roles,
+            is_leaderless: false,
         };
         let problem = random::problem(&mut random, family);
         let options = legal_assignments(&problem);

@@ -152,6 +152,9 @@ struct Leveller<'t, 'p> {
     goal: Goal,
     givers: BinaryHeap<(Pressure, Reverse<BrokerId>)>,
     receivers: BinaryHeap<Reverse<(Pressure, BrokerId)>>,
+    /// By broker, the last giver's turn in which it was marked, and the present turn.
+    marks: Vec<u32>,
+    mark: u32,
 }
 
 impl<'t, 'p> Leveller<'t, 'p> {
@@ -163,6 +166,8 @@ impl<'t, 'p> Leveller<'t, 'p> {
             goal,
             givers: BinaryHeap::new(),
             receivers: BinaryHeap::new(),
+            marks: vec![0; bands.stream.len()],
+            mark: 0,
         };
         let takes_part: Vec<BrokerId> = match goal {
             Goal::Stream(_) => bands.eligible.clone(),
@@ -209,16 +214,27 @@ impl<'t, 'p> Leveller<'t, 'p> {
         pace: &mut Pace<'_, '_>,
     ) -> Result<Option<(BrokerId, usize)>, Stop> {
         let mut refused = Vec::new();
+        let mut tried = 0;
         let mut found = None;
+        let only_holders = self.tally.keeps_replicas();
+        if only_holders {
+            self.mark_holders(from, pace)?;
+        }
         while let Some(&Reverse((pressure, to))) = self.receivers.peek() {
             if pressure != self.pressure_in(to) {
                 self.receivers.pop();
                 continue;
             }
-            if gain <= pressure.0 || refused.len() == RECEIVERS_MAX {
+            if gain <= pressure.0 || tried == RECEIVERS_MAX {
                 break;
             }
             self.receivers.pop();
+            if only_holders && self.marks[to.index()] != self.mark {
+                pace.step(LOOKUP)?;
+                refused.push(Reverse((pressure, to)));
+                continue;
+            }
+            tried += 1;
             found = self.choose(from, to, pace)?.map(|at| (to, at));
             if found.is_some() {
                 break;
@@ -227,6 +243,18 @@ impl<'t, 'p> Leveller<'t, 'p> {
         }
         self.receivers.extend(refused);
         Ok(found)
+    }
+
+    /// Marks the brokers that hold a follower of one of `from`'s shards: where replicas stay, only they can take a lead.
+    fn mark_holders(&mut self, from: BrokerId, pace: &mut Pace<'_, '_>) -> Result<(), Stop> {
+        self.mark += 1;
+        for &(shard, _) in &self.led.by_broker[from.index()] {
+            pace.step(LOOKUP)?;
+            for b in &self.tally.of(shard).followers {
+                self.marks[b.index()] = self.mark;
+            }
+        }
+        Ok(())
     }
 
     /// The shard that had best move: one that is nowhere yet and moves free of charge, else one that hasn't moved,
@@ -238,6 +266,12 @@ impl<'t, 'p> Leveller<'t, 'p> {
         pace: &mut Pace<'_, '_>,
     ) -> Result<Option<usize>, Stop> {
         let shards = &self.led.by_broker[from.index()];
+        // Whether a cap leaves room for a further leader is the same for all of them.
+        let fits =
+            |&(shard, _): &(ShardId, StreamId)| self.tally.leader_fits(shard, to, Caps::Configured);
+        if !shards.first().is_some_and(fits) {
+            return Ok(None);
+        }
         let mut best = None;
         let mut at = self.led.cursor[from.index()];
         let mut unmoved = 0;
@@ -274,7 +308,7 @@ impl<'t, 'p> Leveller<'t, 'p> {
         let tally = &*self.tally;
         let problem = tally.problem;
         let s = problem.shard(shard);
-        if !problem.may_enter(s.stream, to) || !tally.leader_fits(shard, to, Caps::Configured) {
+        if !problem.may_enter(s.stream, to) {
             return None;
         }
         let is_promotion = tally.of(shard).holds(to);
@@ -304,7 +338,7 @@ impl<'t, 'p> Leveller<'t, 'p> {
     /// Whether a cluster move of one leader of the stream leaves the stream no less level.
     fn suits_stream(&self, stream: StreamId, from: BrokerId, to: BrokerId) -> bool {
         let problem = self.tally.problem;
-        if !problem.may_enter(stream, from) {
+        if !(problem.may_enter(stream, from) && problem.may_enter(stream, to)) {
             return false;
         }
         let Some(spread) = problem.policy.stream_leaders else {

@@ -1,12 +1,13 @@
 //! Builds the network of a leader problem.
 
-use super::{Choice, FreeShards, Layers, LeaderError, LeaderNetwork};
+use super::counts::KeptLayers;
+use super::{Choice, FreeShards, Layers, LeaderError, LeaderNetwork, is_orphan};
 use crate::budget::Budget;
 use crate::cost::{Cost, RANKS, Rank, shard_cost};
 use crate::model::current;
 use crate::network::{ArcId, Convex, Network, NetworkBuilder, NodeId, RankCost};
 use crate::snapshot::{
-    Assignment, Band, BrokerId, Counts, Limits, Problem, Roles, Shard, ShardId, StreamId, ZoneId,
+    Assignment, Band, BrokerId, Counts, Problem, Roles, Shard, ShardId, StreamId, ZoneId,
 };
 
 /// Shards between two looks at the interrupt.
@@ -26,21 +27,21 @@ impl<'p> LeaderNetwork<'p> {
     }
 }
 
-/// A network as it grows: first the sink, zones and brokers, then stream by stream slots, hubs and shards, so that
-/// what a pivot touches lies together.
-struct Builder<'p> {
-    problem: &'p Problem,
+/// A network as it grows: first the sink, zones and brokers (see `counts`), then stream by stream slots, hubs and
+/// shards, so that what a pivot touches lies together.
+pub(super) struct Builder<'p> {
+    pub(super) problem: &'p Problem,
     network: NetworkBuilder,
-    hint: Vec<Option<ArcId>>,
+    pub(super) hint: Vec<Option<ArcId>>,
     arc_count: usize,
     /// By rank, unit costs of the arcs up to the last one that costs something.
     units: Vec<Vec<i64>>,
     /// By rank, in the order of the arcs.
     convex: Vec<Vec<(ArcId, Convex)>>,
-    layers: Layers,
+    pub(super) layers: Layers,
     shards: FreeShards,
     /// Leaders and replicas of pinned shards.
-    pinned: Counts,
+    pub(super) pinned: Counts,
 }
 
 impl<'p> Builder<'p> {
@@ -48,12 +49,13 @@ impl<'p> Builder<'p> {
         let (brokers, zones) = (problem.brokers.len(), problem.zones.len());
         let streams = problem.streams.len();
         let mut pinned = Counts::zero(brokers, zones);
-        let mut free = 0;
+        let (mut free, mut has_orphans) = (0, false);
         for shard in &problem.shards {
             if shard.is_pinned {
                 pinned.add(&problem.brokers, &shard.present, 1);
             } else {
                 free += 1;
+                has_orphans |= is_orphan(problem, shard);
             }
         }
         let mut network = NetworkBuilder::with_capacity(
@@ -70,13 +72,11 @@ impl<'p> Builder<'p> {
             convex: vec![Vec::new(); RANKS],
             layers: Layers {
                 slots: vec![None; streams * brokers],
-                slot_arcs: vec![None; streams * brokers],
                 hubs: vec![None; streams * zones],
                 hub_arcs: vec![None; streams * brokers],
                 broker_nodes: Vec::with_capacity(brokers),
-                broker_arcs: Vec::with_capacity(brokers),
                 zone_nodes: Vec::with_capacity(zones),
-                zone_arcs: Vec::with_capacity(zones),
+                kept: has_orphans.then(|| KeptLayers::of(problem)),
                 sink,
             },
             shards: FreeShards {
@@ -87,64 +87,19 @@ impl<'p> Builder<'p> {
         }
     }
 
-    fn node(&mut self, supply: i64) -> NodeId {
+    pub(super) fn node(&mut self, supply: i64) -> NodeId {
         self.hint.push(None);
         self.network.add_node(supply)
     }
 
-    fn arc(&mut self, tail: NodeId, head: NodeId, upper: i64) -> ArcId {
+    pub(super) fn arc(&mut self, tail: NodeId, head: NodeId, upper: i64) -> ArcId {
         self.arc_count += 1;
         self.network.add_arc(tail, head, 0, upper)
     }
 
-    fn convex(&mut self, rank: Rank, arc: ArcId, function: Option<Convex>) {
+    pub(super) fn convex(&mut self, rank: Rank, arc: ArcId, function: Option<Convex>) {
         if let Some(function) = function {
             self.convex[rank as usize].push((arc, function));
-        }
-    }
-
-    /// Zones and brokers with their caps, spreads and minima. Pinned shards shift every count.
-    fn add_counts(&mut self) {
-        let problem = self.problem;
-        let sink = self.layers.sink;
-        for (z, zone) in problem.zones.iter().enumerate() {
-            let node = self.node(0);
-            let taken = Taken::of(
-                problem,
-                self.pinned.zone_leaders[z],
-                self.pinned.zone_replicas[z],
-            );
-            let in_force = &problem.limits.in_force;
-            let room = taken.room(in_force.zone_leaders[z], in_force.zone_replicas[z]);
-            let arc = self.arc(node, sink, room);
-            self.convex(
-                Rank::Breaches,
-                arc,
-                taken.excess(zone.max_leaders, zone.max_replicas),
-            );
-            let minimum = i64::from(zone.min_leaders) - taken.leaders;
-            let shortfall = (minimum > 0).then_some(Convex::Shortfall(minimum));
-            self.convex(Rank::ZoneMinimumShortfall, arc, shortfall);
-            self.hint[node.index()] = Some(arc);
-            self.layers.zone_nodes.push(node);
-            self.layers.zone_arcs.push(arc);
-        }
-        for (b, broker) in problem.brokers.iter().enumerate() {
-            let node = self.node(0);
-            let taken = Taken::of(problem, self.pinned.leaders[b], self.pinned.replicas[b]);
-            let in_force = &problem.limits.in_force;
-            let room = taken.room(in_force.leaders[b], in_force.replicas[b]);
-            let arc = self.arc(node, self.layers.zone_nodes[broker.zone.index()], room);
-            self.convex(
-                Rank::Breaches,
-                arc,
-                taken.excess(broker.max_leaders, broker.max_replicas),
-            );
-            let band = problem.cluster_leader_band(BrokerId::at(b));
-            self.convex(Rank::ClusterLeaderSpread, arc, squares(band, taken.leaders));
-            self.hint[node.index()] = Some(arc);
-            self.layers.broker_nodes.push(node);
-            self.layers.broker_arcs.push(arc);
         }
     }
 
@@ -176,6 +131,9 @@ impl<'p> Builder<'p> {
                 self.add_slot(s, b);
             }
             self.add_hubs(s);
+        }
+        if (free.iter()).any(|&id| is_orphan(problem, problem.shard(id))) {
+            self.add_kept_hubs(s);
         }
         let representatives = Representatives::of(problem, s);
         for (k, &id) in free.iter().enumerate() {
@@ -218,6 +176,23 @@ impl<'p> Builder<'p> {
         }
     }
 
+    /// A hub for the orphans' replicas in each zone with a broker that may hold the stream.
+    fn add_kept_hubs(&mut self, s: StreamId) {
+        let Some(mut kept) = self.layers.kept.take() else {
+            return;
+        };
+        let problem = self.problem;
+        for b in problem.broker_ids().filter(|&b| problem.may_enter(s, b)) {
+            let hub_at = s.index() * problem.zones.len() + problem.zone_of(b).index();
+            let hub = kept.hubs[hub_at].unwrap_or_else(|| self.node(0));
+            kept.hubs[hub_at] = Some(hub);
+            let arc = self.arc(hub, kept.broker_nodes[b.index()], Network::UNCAPACITATED);
+            kept.hub_arcs[self.slot_index(s, b)] = Some(arc);
+            self.hint[hub.index()].get_or_insert(arc);
+        }
+        self.layers.kept = Some(kept);
+    }
+
     /// Arcs from slots to brokers, with the stream's spread. They come behind the shards' arcs, as pricing goes.
     fn add_slot_arcs(&mut self, s: StreamId, shards: i64, pinned_leaders: &[i64]) {
         for b in self.problem.broker_ids() {
@@ -231,7 +206,6 @@ impl<'p> Builder<'p> {
             let spread = squares(band, pinned_leaders[b.index()]);
             self.convex(Rank::StreamLeaderSpread, arc, spread);
             self.hint[slot.index()] = Some(arc);
-            self.layers.slot_arcs[at] = Some(arc);
         }
     }
 
@@ -255,7 +229,9 @@ impl<'p> Builder<'p> {
                 offers.push((Choice::Zone(z), hub, cost));
             }
         }
-        if problem.live_leader(shard).is_none() {
+        if is_orphan(problem, shard) {
+            self.offer_kept(id, zones, &mut offers);
+        } else if problem.live_leader(shard).is_none() {
             let cost = shard_cost(problem, id, &current::leaderless(problem, id));
             offers.push((Choice::Leaderless, self.layers.sink, cost));
         }
@@ -275,6 +251,32 @@ impl<'p> Builder<'p> {
         self.shards.ids.push(id);
         self.shards.nodes.push(node);
         self.shards.begin.push(self.shards.arcs.len());
+    }
+
+    /// What an orphan may become without a leader: its replica stays, or another broker takes it over.
+    fn offer_kept(
+        &self,
+        id: ShardId,
+        zones: Option<&Representatives>,
+        offers: &mut Vec<(Choice, NodeId, Cost)>,
+    ) {
+        let Some(kept) = &self.layers.kept else {
+            return;
+        };
+        let problem = self.problem;
+        let shard = problem.shard(id);
+        for b in problem.live(&shard.present) {
+            let cost = shard_cost(problem, id, &kept_at(b));
+            offers.push((Choice::Kept(b), kept.broker_nodes[b.index()], cost));
+        }
+        for &(z, ref brokers) in zones.iter().flat_map(|zones| &zones.zones) {
+            let hub = kept.hubs[shard.stream.index() * problem.zones.len() + z.index()];
+            let newcomer = brokers.iter().find(|&&b| !shard.present.holds(b));
+            if let (Some(hub), Some(&b)) = (hub, newcomer) {
+                let cost = shard_cost(problem, id, &kept_at(b));
+                offers.push((Choice::KeptIn(z), hub, cost));
+            }
+        }
     }
 
     fn finish(self) -> Result<LeaderNetwork<'p>, LeaderError> {
@@ -303,50 +305,7 @@ impl<'p> Builder<'p> {
     }
 }
 
-/// What pinned shards take of a broker or zone, and how far replicas follow leaders there.
-struct Taken {
-    leaders: i64,
-    /// Replicas that are not free leaders; `None` where replicas are not decided.
-    replicas: Option<i64>,
-}
-
-impl Taken {
-    fn of(problem: &Problem, leaders: i64, replicas: i64) -> Self {
-        let decides = problem.policy.roles == Roles::LeadersAndFollowers;
-        Taken {
-            leaders,
-            replicas: decides.then_some(replicas),
-        }
-    }
-
-    /// Free leaders that fit below the caps in force.
-    fn room(&self, leaders: i64, replicas: i64) -> i64 {
-        let left = |cap: i64, taken: i64| {
-            if cap == Limits::NONE {
-                i64::from(u32::MAX)
-            } else {
-                cap - taken
-            }
-        };
-        let by_replicas = self
-            .replicas
-            .map_or(i64::MAX, |taken| left(replicas, taken));
-        left(leaders, self.leaders).min(by_replicas)
-    }
-
-    /// Cost of free leaders above the nominal caps.
-    fn excess(&self, leaders: Option<u32>, replicas: Option<u32>) -> Option<Convex> {
-        let above = |cap: Option<u32>, taken: i64| cap.map(|cap| i64::from(cap) - taken);
-        let by_replicas = self.replicas.and_then(|taken| above(replicas, taken));
-        match (above(leaders, self.leaders), by_replicas) {
-            (Some(a), Some(b)) => Some(Convex::TwoExcess(a, b)),
-            (Some(cap), None) | (None, Some(cap)) => Some(Convex::Excess(cap)),
-            (None, None) => None,
-        }
-    }
-}
-
-fn squares(band: Option<Band>, taken: i64) -> Option<Convex> {
+pub(super) fn squares(band: Option<Band>, taken: i64) -> Option<Convex> {
     band.map(|band| Convex::Squares {
         low: band.low - taken,
         high: band.high - taken,
@@ -386,6 +345,14 @@ pub(super) fn led_by(problem: &Problem, shard: &Shard, leader: BrokerId) -> Assi
             leader: Some(leader),
             followers: Vec::new(),
         },
+    }
+}
+
+/// The shard without a leader, its one replica on `broker`.
+pub(super) fn kept_at(broker: BrokerId) -> Assignment {
+    Assignment {
+        leader: None,
+        followers: vec![broker],
     }
 }
 

@@ -1,13 +1,14 @@
 //! Placement to flow, flow to placement, potentials to prices.
 
-use super::build::led_by;
-use super::{Choice, LeaderNetwork};
+use super::build::{kept_at, led_by};
+use super::counts::Nesting;
+use super::{Choice, LeaderNetwork, is_orphan};
 use crate::budget::Stop;
 use crate::certificate::{Certificate, RankPrices};
 use crate::cost::Rank;
 use crate::model::{current, seating};
-use crate::network::NodeId;
-use crate::snapshot::{Assignment, BrokerId, ShardId, StreamId};
+use crate::network::{ArcId, NodeId};
+use crate::snapshot::{Assignment, BrokerId, ShardId, StreamId, ZoneId};
 
 /// What the engine found.
 pub struct Solution {
@@ -22,35 +23,55 @@ pub struct Solution {
 impl LeaderNetwork<'_> {
     /// The flow of an admissible placement.
     pub(super) fn flow_of(&self, placement: &[Assignment]) -> Vec<i64> {
-        let problem = self.problem;
         let mut flow = vec![0; self.network.arc_count()];
         for (k, &id) in self.shards.ids.iter().enumerate() {
-            let leader = placement[id.index()].leader;
-            let shard = problem.shard(id);
-            let wanted = match leader {
-                None => Choice::Leaderless,
-                Some(b) if shard.present.holds(b) => Choice::Holder(b),
-                Some(b) => Choice::Zone(problem.zone_of(b)),
+            let wanted = self.choice_of(id, &placement[id.index()]);
+            let Some((arc, _)) = self.shards.choices(k).find(|offer| offer.1 == wanted) else {
+                continue;
             };
-            if let Some((arc, _)) = self.shards.choices(k).find(|offer| offer.1 == wanted) {
-                flow[arc.index()] = 1;
-            }
-            let Some(b) = leader else { continue };
-            let at = self.slot(shard.stream, b);
-            let hub = self.layers.hub_arcs[at].filter(|_| matches!(wanted, Choice::Zone(_)));
-            let zone = problem.zone_of(b).index();
-            let counts = [
-                self.layers.broker_arcs[b.index()],
-                self.layers.zone_arcs[zone],
-            ];
-            for arc in (hub.into_iter())
-                .chain(self.layers.slot_arcs[at])
-                .chain(counts)
-            {
+            flow[arc.index()] = 1;
+            let hub_arc = self.seat_of(id, wanted, &placement[id.index()]);
+            let mut node = self.network.head(arc);
+            if let Some(arc) = hub_arc {
                 flow[arc.index()] += 1;
+                node = self.network.head(arc);
+            }
+            while let Some(arc) = self.hint[node.index()] {
+                flow[arc.index()] += 1;
+                node = self.network.head(arc);
             }
         }
         flow
+    }
+
+    /// What a free shard has chosen in a placement.
+    fn choice_of(&self, id: ShardId, assignment: &Assignment) -> Choice {
+        let problem = self.problem;
+        let shard = problem.shard(id);
+        if let Some(b) = assignment.leader {
+            return match shard.present.holds(b) {
+                true => Choice::Holder(b),
+                false => Choice::Zone(problem.zone_of(b)),
+            };
+        }
+        match problem.live(assignment).next() {
+            Some(b) if is_orphan(problem, shard) => match shard.present.holds(b) {
+                true => Choice::Kept(b),
+                false => Choice::KeptIn(problem.zone_of(b)),
+            },
+            _ => Choice::Leaderless,
+        }
+    }
+
+    /// The arc from the chosen hub, if any, to where the placement has the replica.
+    fn seat_of(&self, id: ShardId, choice: Choice, assignment: &Assignment) -> Option<ArcId> {
+        let arcs = match choice {
+            Choice::Zone(_) => &self.layers.hub_arcs,
+            Choice::KeptIn(_) => &self.layers.kept.as_ref()?.hub_arcs,
+            Choice::Holder(_) | Choice::Kept(_) | Choice::Leaderless => return None,
+        };
+        let b = self.problem.live(assignment).next()?;
+        arcs[self.slot(self.problem.shard(id).stream, b)]
     }
 
     /// The placement of a flow. Pinned shards stay as they are in `start`.
@@ -58,24 +79,45 @@ impl LeaderNetwork<'_> {
         let problem = self.problem;
         let mut placement = start.to_vec();
         // Shards that enter each hub, by stream × zone.
-        let mut entering: Vec<Vec<ShardId>> = vec![Vec::new(); self.layers.hubs.len()];
+        let mut leading: Vec<Vec<ShardId>> = vec![Vec::new(); self.layers.hubs.len()];
+        let mut keeping = leading.clone();
         for (k, &id) in self.shards.ids.iter().enumerate() {
             let chosen = self
                 .shards
                 .choices(k)
                 .find(|(arc, _)| flow[arc.index()] == 1);
             let shard = problem.shard(id);
+            let hub = |z: ZoneId| shard.stream.index() * problem.zones.len() + z.index();
             match chosen.map(|(_, choice)| choice) {
                 Some(Choice::Holder(b)) => placement[id.index()] = led_by(problem, shard, b),
-                Some(Choice::Zone(z)) => {
-                    let hub = shard.stream.index() * problem.zones.len() + z.index();
-                    entering[hub].push(id);
-                }
+                Some(Choice::Zone(z)) => leading[hub(z)].push(id),
+                Some(Choice::Kept(b)) => placement[id.index()] = kept_at(b),
+                Some(Choice::KeptIn(z)) => keeping[hub(z)].push(id),
                 Some(Choice::Leaderless) | None => {
                     placement[id.index()] = current::leaderless(problem, id);
                 }
             }
         }
+        for (id, b) in self.seated(&leading, &self.layers.hub_arcs, flow) {
+            placement[id.index()] = led_by(problem, problem.shard(id), b);
+        }
+        if let Some(kept) = &self.layers.kept {
+            for (id, b) in self.seated(&keeping, &kept.hub_arcs, flow) {
+                placement[id.index()] = kept_at(b);
+            }
+        }
+        placement
+    }
+
+    /// Seats the shards that enter each hub on the brokers that its arcs lead to.
+    fn seated(
+        &self,
+        entering: &[Vec<ShardId>],
+        hub_arcs: &[Option<ArcId>],
+        flow: &[i64],
+    ) -> Vec<(ShardId, BrokerId)> {
+        let problem = self.problem;
+        let mut all = Vec::new();
         for (hub, shards) in entering.iter().enumerate().filter(|(_, s)| !s.is_empty()) {
             let stream = StreamId::at(hub / problem.zones.len());
             let zone = hub % problem.zones.len();
@@ -83,16 +125,14 @@ impl LeaderNetwork<'_> {
                 .broker_ids()
                 .filter(|&b| problem.zone_of(b).index() == zone)
                 .filter_map(|b| {
-                    let arc = self.layers.hub_arcs[self.slot(stream, b)]?;
+                    let arc = hub_arcs[self.slot(stream, b)]?;
                     Some((b, flow[arc.index()])).filter(|seat| seat.1 > 0)
                 })
                 .collect();
             let seated = seating::seat(problem, shards, &mut seats);
-            for (&id, b) in shards.iter().zip(seated) {
-                placement[id.index()] = led_by(problem, problem.shard(id), b);
-            }
+            all.extend(shards.iter().copied().zip(seated));
         }
-        placement
+        all
     }
 
     /// Prices from the potentials of the first ranks: what a further unit costs from a node to the sink.
@@ -104,7 +144,6 @@ impl LeaderNetwork<'_> {
     }
 
     fn prices(&self, rank: Rank, potential: &[i64]) -> RankPrices {
-        let _problem = self.problem;
         let sink = potential[self.layers.sink.index()];
         let price = |node: &NodeId| sink - potential[node.index()];
         let brokers: Vec<i64> = self.layers.broker_nodes.iter().map(price).collect();
@@ -119,12 +158,31 @@ impl LeaderNetwork<'_> {
                 None => brokers[at % brokers.len()] + absent,
             })
             .collect();
-        RankPrices {
+        let mut prices = RankPrices {
             rank,
             slots,
             brokers,
             zones: self.layers.zone_nodes.iter().map(price).collect(),
+            broker_replicas: Vec::new(),
+            zone_replicas: Vec::new(),
+        };
+        if let Some(kept) = &self.layers.kept {
+            prices.zone_replicas = kept.zone_nodes.iter().map(price).collect();
+            // Where leaders have another way, a node that no flow leaves may be priced too low.
+            prices.broker_replicas = (self.problem.brokers.iter().zip(&kept.broker_nodes))
+                .map(|(broker, node)| match kept.nestings[broker.zone.index()] {
+                    nesting if nesting.splits_brokers() => price(node),
+                    _ => price(node).max(prices.zone_replicas[broker.zone.index()]),
+                })
+                .collect();
+            for (z, nesting) in kept.nestings.iter().enumerate() {
+                // The way from leaders of the zone leads through replicas of the broker, which are not the zone's.
+                if let Nesting::OneBroker(b) = nesting {
+                    prices.zones[z] -= prices.broker_replicas[b.index()] - prices.zone_replicas[z];
+                }
+            }
         }
+        prices
     }
 
     /// By stream × broker, what the stream's spread would grow by with one leader more than the pinned ones.

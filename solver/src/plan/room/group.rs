@@ -1,12 +1,13 @@
 //! Items that can only be done together.
 //!
-//! A group starts as the part of the path that closes on itself. While some resource would break its rule, an item that
-//! helps joins; one that fits by itself is done at once instead. A legal group then drops what it is legal without, and
-//! what fits by itself and leaves the rest legal becomes an earlier step. Where shards move one replica each, a group is
-//! a simple cycle. Where each moves several between brokers that are all full, no small group may exist: at worst all
-//! that remain are one step.
+//! A group starts as the part of the path that closes on itself, or as an item that is legal but for breaches. While
+//! some resource would break its rule, an item that helps joins; one that fits by itself, or in a pair, is done at once
+//! instead. Where only breaches are in the way, one that sets them right joins. A legal group then drops what it is legal
+//! without, and what fits by itself and leaves the rest legal becomes an earlier step. Where shards move one replica
+//! each, a group is a simple cycle. Where each moves several between brokers that are all full, no small group may
+//! exist: at worst all that remain are one step.
 
-use super::{NIL, PROBE, Room};
+use super::{Help, NIL, Need, PAIR_TRIES, PROBE, Room};
 
 /// How many candidates are looked at before a group grows: worth some effort, for it could grow to all that remain.
 const PROBE_WIDELY: usize = 256;
@@ -26,20 +27,14 @@ impl Room {
                 }
             }
         }
-        while let Some(r) = self.group.pending.pop() {
-            while let Some(list) = self.lacks(r, self.group.delta[r as usize]) {
-                let Some(next) = self.best(list) else {
-                    debug_assert!(false, "all that remain are legal together");
-                    break;
-                };
-                if self.need(next).is_none() {
-                    self.commit(next);
-                    step(&[next]);
-                    self.look_again(next);
-                } else {
-                    self.join(next);
-                }
-            }
+        self.fit_counts(step);
+        while let Some(need) = self.balance.lacks(self.balance.group) {
+            let Some(next) = self.best_for_breaches(need) else {
+                debug_assert!(false, "all that remain are legal together");
+                break;
+            };
+            self.join(next);
+            self.fit_counts(step);
         }
         if self.group.items.len() <= TRIM {
             self.trim();
@@ -55,27 +50,61 @@ impl Room {
         self.group.items = items;
     }
 
-    /// Of some items of the list, one that fits by itself, else one that leaves the group with the least in the way.
-    fn best(&self, list: u32) -> Option<u32> {
+    /// Completes the group until it is legal for every count.
+    fn fit_counts(&mut self, step: &mut dyn FnMut(&[u32])) {
+        while let Some(r) = self.group.pending.pop() {
+            while let Some(list) = self.lacks(r, self.group.delta[r as usize]) {
+                let Some(help) = self.best(list) else {
+                    debug_assert!(false, "all that remain are legal together");
+                    break;
+                };
+                self.go(help, step);
+                match help {
+                    Help::Alone(item) => self.look_again(item),
+                    Help::Pair(item, partner) => {
+                        self.look_again(item);
+                        self.look_again(partner);
+                    }
+                    Help::Join(item) => self.join(item),
+                }
+            }
+        }
+    }
+
+    /// Of some items of the list, one that fits by itself, else one that does with a partner, else one that leaves the
+    /// group with the least in the way.
+    fn best(&self, list: u32) -> Option<Help> {
         let is_small = self.group.items.len() < LARGE;
         let probe = if is_small { PROBE_WIDELY } else { PROBE };
         let mut best: Option<(usize, u32)> = None;
+        let mut pair = None;
+        let mut tries = 0..PAIR_TRIES;
         for item in self.linked(list).take(probe) {
-            if self.need(item).is_none() {
-                return Some(item);
+            match self.need(item) {
+                None => return Some(Help::Alone(item)),
+                Some(need @ (Need::Fall | Need::Rise))
+                    if pair.is_none() && tries.next().is_some() =>
+                {
+                    pair = self.pair(item, need, NIL);
+                }
+                Some(_) => {}
             }
-            let in_the_way = self
-                .effects_of(item)
-                .filter(|e| {
-                    let delta = self.group.delta[e.resource as usize] + i64::from(e.delta);
-                    self.lacks(e.resource, delta).is_some()
-                })
-                .count();
+            let in_the_way = self.blocked_with(item);
             if best.is_none_or(|(least, _)| in_the_way < least) {
                 best = Some((in_the_way, item));
             }
         }
-        best.map(|(_, item)| item)
+        pair.or(best.map(|(_, item)| Help::Join(item)))
+    }
+
+    /// How many of the counts that an item changes would break their rule with it in the group.
+    pub(super) fn blocked_with(&self, item: u32) -> usize {
+        self.effects_of(item)
+            .filter(|e| {
+                let delta = self.group.delta[e.resource as usize] + i64::from(e.delta);
+                self.lacks(e.resource, delta).is_some()
+            })
+            .count()
     }
 
     fn join(&mut self, item: u32) {
@@ -93,6 +122,7 @@ impl Room {
     }
 
     fn add_to_group(&mut self, item: u32, sign: i64) {
+        self.balance.group = self.breaches_with(item, sign);
         let range = self.items[item as usize].effects.clone();
         for e in &self.effects[range.start as usize..range.end as usize] {
             self.group.delta[e.resource as usize] += sign * i64::from(e.delta);
@@ -107,14 +137,19 @@ impl Room {
             .extend(effects.iter().map(|e| e.resource));
     }
 
-    /// Drops what the group is legal without, what joined last first.
+    /// Drops what the group is legal without, what joined last first, until it needs all that is left. What adds breaches
+    /// that others take away stays: it could not come later by itself.
     fn trim(&mut self) {
-        for at in (0..self.group.items.len()).rev() {
-            let item = self.group.items[at];
-            if self.group.items.len() > 1 && self.is_spare(item) {
-                self.group.items.remove(at);
-                self.add_to_group(item, -1);
-                self.set_linked(item, true, true);
+        let mut size = usize::MAX;
+        while self.group.items.len() < size {
+            size = self.group.items.len();
+            for at in (0..size).rev() {
+                let item = self.group.items[at];
+                if self.group.items.len() > 1 && self.is_spare(item) {
+                    self.group.items.remove(at);
+                    self.add_to_group(item, -1);
+                    self.set_linked(item, true, true);
+                }
             }
         }
     }
@@ -125,7 +160,12 @@ impl Room {
             self.lacks(e.resource, delta).is_none()
         });
         let mut others = self.group.items.iter().map(|&i| &self.items[i as usize]);
-        stays_legal && others.all(|other| other.after != item)
+        let rest = self.breaches_with(item, -1);
+        let is_paid_for = self.balance.lacks_after(rest, self.balance.group - rest);
+        stays_legal
+            && self.balance.lacks(rest).is_none()
+            && is_paid_for != Some(Need::Fall)
+            && others.all(|other| other.after != item)
     }
 
     /// Takes steps of their own out of the group: items that fit by themselves and leave a legal group.
@@ -146,15 +186,18 @@ impl Room {
     }
 
     fn stays_legal_after(&self, item: u32) -> bool {
-        self.effects_of(item).all(|e| {
-            let delta = i64::from(e.delta);
-            let r = e.resource as usize;
-            self.lacks_at(
-                e.resource,
-                self.count[r] + delta,
-                self.group.delta[r] - delta,
-            )
-            .is_none()
-        })
+        let own = self.breaches_of(item);
+        let rest = self.balance.group - own;
+        self.balance.lacks_after(own, rest).is_none()
+            && self.effects_of(item).all(|e| {
+                let delta = i64::from(e.delta);
+                let r = e.resource as usize;
+                self.lacks_at(
+                    e.resource,
+                    self.count[r] + delta,
+                    self.group.delta[r] - delta,
+                )
+                .is_none()
+            })
     }
 }
