@@ -111,7 +111,9 @@ fn tags_and_allowed_brokers_bind() {
 fn the_largest_shares_overflow_nothing() {
     let mut snapshot = cluster(2);
     led(&mut snapshot, "a", &[], 2);
-    snapshot.brokers[0].tags.insert("t".to_owned(), "x".to_owned());
+    snapshot.brokers[0]
+        .tags
+        .insert("t".to_owned(), "x".to_owned());
     snapshot.brokers[1].share = Some(u32::MAX);
     let required = &mut snapshot.streams[0].required_tags;
     required.insert("t".to_owned(), "x".to_owned());
