@@ -136,7 +136,7 @@ mod tests {
         let both = Control::default().with_deadline(Some(past + 2 * SECOND));
         let late = both.interrupt(past, Some(5 * SECOND), &empty());
         assert_eq!(late(), Some(Stop::Deadline));
-        let early = both.interrupt(past, Some(SECOND), &empty());
+        let early = both.interrupt(past, Some(SECOND / 4), &empty());
         assert_eq!(early(), Some(Stop::TimeBudget));
     }
 
