@@ -142,7 +142,7 @@ where
                     deadline_exceeded("the deadline of the call has passed")
                 }
             };
-            unanswered.call = None;
+            unanswered.end();
             Ok(match in_progress {
                 Some(unit) => told(response, &call, max_message_bytes).map(|body| held(body, unit)),
                 None => response,
@@ -160,6 +160,11 @@ struct Unanswered {
 }
 
 impl Unanswered {
+    /// There is an answer.
+    fn end(mut self) {
+        self.call = None;
+    }
+
     fn log(&mut self, what: &str) {
         let Some(call) = self.call.take() else {
             return;
