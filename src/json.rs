@@ -1,15 +1,19 @@
 //! Files: the protobuf JSON mapping of the messages people keep, read and written through their descriptors.
 //!
 //! Reading accepts field names in lowerCamelCase or as the proto files write them, 64-bit integers as numbers or
-//! strings, enums by name or number. A field that no message has is an error, with its line and column: a policy
-//! whose misspelt rule is silently ignored would be worse than none.
+//! strings, enums by name or number. A field that no message has is a fault: a policy whose misspelt rule is silently
+//! ignored would be worse than none. So is a field given twice, in one spelling or both, of which a reader could only
+//! guess which one is meant. All faults of a text are listed, each with its line, column and path ([`check`]).
 //!
 //! Writing uses the names of the proto files, 64-bit integers as strings (the mapping's own form: a reader that
 //! keeps numbers as doubles loses nothing), fields in the order of the proto files and the keys of maps sorted, so
 //! that equal messages give equal bytes. Complexity: linear in the text.
 
+mod check;
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::LazyLock;
 
 use prost::Message;
@@ -45,29 +49,50 @@ documents!(
     Plan
 );
 
-/// Why a text is not the message asked for.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("line {line}, column {column}: {reason}")]
-pub struct Malformed {
+/// One thing that is wrong with a text.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Fault {
     /// Line, from 1.
     pub line: usize,
-    /// Column, from 1.
+    /// Column in characters, from 1.
     pub column: usize,
-    /// What is wrong there.
+    /// What is wrong there, behind the path of the field where there is one.
     pub reason: String,
 }
 
-impl From<serde_json::Error> for Malformed {
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.line, self.column, self.reason)
+    }
+}
+
+impl From<serde_json::Error> for Fault {
     fn from(error: serde_json::Error) -> Self {
         let (line, column) = (error.line(), error.column());
         let said = error.to_string();
         let position = format!(" at line {line} column {column}");
         let reason = said.strip_suffix(&position).unwrap_or(&said).to_owned();
-        Malformed {
+        Fault {
             line,
             column,
             reason,
         }
+    }
+}
+
+/// Why a text is not the message asked for: at least one fault, in the order of the text.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{}", listed(.0))]
+pub struct Malformed(pub Vec<Fault>);
+
+fn listed(faults: &[Fault]) -> String {
+    let lines: Vec<String> = faults.iter().map(Fault::to_string).collect();
+    lines.join("\n")
+}
+
+impl From<serde_json::Error> for Malformed {
+    fn from(error: serde_json::Error) -> Self {
+        Malformed(vec![error.into()])
     }
 }
 
@@ -83,18 +108,26 @@ pub enum Defaults {
 /// Reads one message.
 ///
 /// # Errors
-/// The text is not JSON, holds a field that the message lacks, or a value that the field can't take.
+/// The text is not JSON (the first place where it isn't), or holds fields that the message lacks, fields given twice
+/// or values that their fields can't take (all of them).
 pub fn from_json<M: Document>(text: &str) -> Result<M, Malformed> {
     let descriptor = POOL
         .get_message_by_name(M::NAME)
         .expect("documents! names messages of the pool");
+    serde_json::from_str::<IgnoredAny>(text)?;
+    let faults = check::faults(text, &descriptor);
+    if !faults.is_empty() {
+        return Err(Malformed(faults));
+    }
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let message = DynamicMessage::deserialize(descriptor, &mut deserializer)?;
     deserializer.end()?;
-    message.transcode_to::<M>().map_err(|error| Malformed {
-        line: 1,
-        column: 1,
-        reason: error.to_string(),
+    message.transcode_to::<M>().map_err(|error| {
+        Malformed(vec![Fault {
+            line: 1,
+            column: 1,
+            reason: error.to_string(),
+        }])
     })
 }
 
@@ -253,25 +286,103 @@ mod tests {
         );
     }
 
+    fn faults(text: &str) -> Vec<String> {
+        let refused = from_json::<pb::OptimizeRequest>(text).unwrap_err();
+        refused.0.iter().map(Fault::to_string).collect()
+    }
+
     #[test]
-    fn an_unknown_field_is_named_with_its_position() {
-        let text = "{\n  \"policy\": {\n    \"max_move\": 3\n  }\n}";
-        let error = from_json::<pb::OptimizeRequest>(text).unwrap_err();
+    fn every_fault_is_listed_with_its_place_and_path() {
+        let text = r#"{
+  "snapshot": {
+    "brokers": [{"id": "é", "share": -1, "state": "ACTIVE"}, 7, null],
+    "shards": {}
+  },
+  "options": {"timeBudget": "1ms", "work_limit": 1.5},
+  "policy": {"max_move": 3, "max_moves": "many", "required_tags": {"a": 1}}
+}"#;
         assert_eq!(
-            error,
-            Malformed {
-                line: 3,
-                column: 14,
-                reason: "unrecognized field name 'max_move'".into(),
-            }
+            faults(text),
+            [
+                "3:38: snapshot.brokers[0].share: -1: must be a whole number from 0 to 4294967295",
+                "3:51: snapshot.brokers[0].state: \"ACTIVE\": must be one of BROKER_STATE_UNSPECIFIED, \
+                 BROKER_STATE_ACTIVE, BROKER_STATE_DRAINING, BROKER_STATE_DOWN",
+                "3:62: snapshot.brokers[1]: 7: must be an object",
+                "3:65: snapshot.brokers[2]: null: must be an object",
+                "4:15: snapshot.shards: {}: must be a list",
+                "6:29: options.time_budget: \"1ms\": must be seconds such as \"0.2s\"",
+                "6:50: options.work_limit: 1.5: must be a whole number from 0 to 18446744073709551615",
+                "7:14: policy.max_move: no such field",
+                "7:42: policy.max_moves: \"many\": must be a whole number from 0 to 4294967295",
+                "7:73: policy.required_tags.a: 1: must be a text",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_field_given_twice_is_a_fault_in_one_spelling_or_both() {
+        for text in [
+            r#"{"snapshot":{"brokers":[{"id":"a"}]},"snapshot":{"brokers":[]}}"#,
+            r#"{"snapshot":{},"snapshot":null}"#,
+            r#"{"snapshot":{},"snap\u0073hot":{}}"#,
+        ] {
+            let said = faults(text);
+            assert_eq!(said.len(), 1, "{said:?}");
+            let rule = "snapshot: given twice, first in line 1, column 2";
+            assert!(said[0].ends_with(rule), "{said:?}");
+        }
+        assert_eq!(
+            faults(r#"{"snapshot":{"clusterId":"a","cluster_id":"b"}}"#),
+            [
+                "1:30: snapshot.cluster_id: given twice, first in line 1, column 14 \
+                 (clusterId and cluster_id are one field)"
+            ]
+        );
+        assert_eq!(
+            faults(r#"{"policy":{"required_tags":{"a":"1","a":"1"}}}"#),
+            ["1:37: policy.required_tags.a: given twice, first in line 1, column 29"]
+        );
+        let both = r#"{"baseline":{"options":{},"external":{}}}"#;
+        let both = from_json::<pb::CompareRequest>(both).unwrap_err();
+        assert_eq!(
+            both.to_string(),
+            "1:27: baseline.external: excludes options, given in line 1, column 14"
+        );
+    }
+
+    #[test]
+    fn whatever_the_mapping_allows_passes_the_check() {
+        let text = r#" {"snapshot":{"brokers":[{"id":"a\"\u00e9","share":"3","state":2,"zone":null,"tags":{"x":"y"}}],
+            "shards":[{"id":"s","sizeBytes":1e3,"number":2.0,"pinned":true}],"inFlight":[]},
+            "policy":{"thetas":{"shard":"NaN","index":-1.5e-3,"disk":2}},"options":{"timeBudget":"0.200s"}} "#;
+        let read: pb::OptimizeRequest = from_json(text).unwrap();
+        let snapshot = read.snapshot.unwrap();
+        assert_eq!(snapshot.brokers[0].share, Some(3));
+        assert_eq!(snapshot.shards[0].size_bytes, 1000);
+        assert_eq!(
+            read.options.unwrap().time_budget.unwrap().nanos,
+            200_000_000
+        );
+    }
+
+    #[test]
+    fn nesting_of_any_depth_is_a_fault_like_others() {
+        let text = format!(
+            "{{\"snapshot\":{}{}}}",
+            "[".repeat(100_000),
+            "]".repeat(100_000)
+        );
+        let said = faults(&text);
+        assert_eq!(said.len(), 1, "{said:?}");
+        assert!(
+            said[0].ends_with("must be an object") && said[0].len() < 200,
+            "{said:?}"
         );
     }
 
     #[test]
     fn text_after_the_message_is_refused() {
-        let error = from_json::<pb::OptimizeRequest>("{}\n{}").unwrap_err();
-        assert_eq!((error.line, error.column), (2, 1));
-        assert_eq!(error.reason, "trailing characters");
+        assert_eq!(faults("{}\n{}"), ["2:1: trailing characters"]);
     }
 
     #[test]

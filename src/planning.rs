@@ -216,7 +216,8 @@ fn side(
     };
     let options = read::options(options, &format!("{name}.options"), snapshot, &mut findings);
     let built = build(snapshot, &policy, name, rejection);
-    let side = built.map(|problem| {
+    let side = built.map(|mut problem| {
+        problem.warnings.extend(options.warnings.iter().cloned());
         let source = match &variant.source {
             Some(SourceMessage::External(plan)) => {
                 let at = format!("{name}.external.assignments");
@@ -326,7 +327,10 @@ fn prepare(request: &pb::OptimizeRequest) -> Result<(Problem, OptionsRead), Reje
         &mut findings,
     );
     match validate::build(&snapshot, &policy) {
-        Ok(problem) if findings.0.is_empty() => Ok((problem, options)),
+        Ok(mut problem) if findings.0.is_empty() => {
+            problem.warnings.extend(options.warnings.iter().cloned());
+            Ok((problem, options))
+        }
         Ok(problem) => Err(Rejection {
             invalid: findings.0,
             unsupported: unbuilt(&problem, &options).into_iter().collect(),

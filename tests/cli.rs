@@ -231,17 +231,22 @@ fn arguments_override_the_file() {
 }
 
 #[test]
-fn an_unknown_field_is_named_with_its_line_and_column() {
+fn every_fault_of_a_text_is_a_line_with_its_place_and_path() {
     let scratch = Scratch::new();
     let file = scratch.file(
         "request.json",
-        "{\n  \"policy\": {\n    \"max_move\": 3\n  }\n}\n",
+        "{\n  \"policy\": {\n    \"max_move\": 3\n  },\n  \"policy\": {\"roles\": \"ALL\\u001b\"}\n}\n",
     );
     let session = run(&["optimize", &file]);
     assert_eq!(session.status, 2);
     assert_eq!(session.stdout, "");
-    let line = format!("error: {file}:3:14: unrecognized field name 'max_move'\n");
-    assert_eq!(session.stderr, line);
+    let lines = format!(
+        "error: {file}:3:5: policy.max_move: no such field\n\
+         {file}:5:3: policy: given twice, first in line 2, column 3\n\
+         {file}:5:23: policy.roles: \"ALL\\u001b\": must be one of ROLES_UNSPECIFIED, ROLES_LEADERS_AND_FOLLOWERS, \
+         ROLES_LEADERSHIP_ONLY\n"
+    );
+    assert_eq!(session.stderr, lines);
 }
 
 #[test]

@@ -359,3 +359,28 @@ async fn streams_of_tags_and_allowed_brokers_reach_the_solver() {
         assert_eq!(assignment.leader, "b", "{}", assignment.shard);
     }
 }
+
+#[tokio::test]
+async fn a_price_hint_is_not_used_and_the_report_says_so() {
+    let server = start(config()).await;
+    let mut hinted = optimize(small());
+    hinted.options = Some(pb::Options {
+        price_hint: vec![pb::Price {
+            rank: "weighted".into(),
+            broker: "a".into(),
+            ..Default::default()
+        }],
+        ..Default::default()
+    });
+    let mut client = server.client().await;
+    for (request, count) in [(hinted, 1), (optimize(small()), 0)] {
+        let answered = client.optimize(request).await.unwrap().into_inner();
+        let warnings = answered.report.unwrap().warnings;
+        let told = "options.price_hint is checked but not used by this version; it cannot change what is optimal";
+        assert_eq!(
+            warnings.iter().filter(|w| *w == told).count(),
+            count,
+            "{warnings:?}"
+        );
+    }
+}

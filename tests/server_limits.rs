@@ -79,6 +79,18 @@ async fn a_deadline_that_passes_in_the_queue_is_told() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_answer_later_than_the_deadline_is_none() {
+    let server = start(config()).await;
+    let body = framed(&optimize(small()));
+    for value in ["0m", "1n", "5u"] {
+        let headers = [("grpc-timeout", value)];
+        let answered = raw(server.address, "Optimize", &headers, &body, true).await;
+        let late = Code::DeadlineExceeded as i32;
+        assert_eq!(answered.0, late, "{value}: {}", answered.1);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_time_budget_ends_the_solve_and_says_so() {
     let server = start(config()).await;
     let mut request = endless();

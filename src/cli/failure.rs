@@ -22,7 +22,7 @@ pub(super) enum Failure {
     #[error("{0}")]
     Usage(String),
     /// A file is not the message it should be.
-    #[error("{file}:{}:{}: {}", malformed.line, malformed.column, escaped(&malformed.reason))]
+    #[error("{}", located(file, malformed))]
     Malformed {
         /// Its name.
         file: String,
@@ -76,6 +76,13 @@ pub(super) enum Failure {
     /// Something else, in words.
     #[error("{0}")]
     Other(String),
+}
+
+/// The faults of a text, one a line, each with the file as compilers have it.
+fn located(file: &str, malformed: &Malformed) -> String {
+    let faults = malformed.0.iter();
+    let lines = faults.map(|fault| format!("{file}:{}", escaped(&fault.to_string())));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Findings, one a line.

@@ -15,6 +15,13 @@
 //! Where it can't (two followers on their way at once, or one that only leaves), the shard is pinned with every
 //! replica it has, the surplus too. Topics marked for deletion are left out.
 //!
+//! # Replicas out of sync
+//! Kafka elects a replica only if it is in sync (`Isr`, or `Elr` where no leader is left). A snapshot has no such notion:
+//! any live replica may be given the lead. So a request that only moves leadership pins a partition with a live
+//! follower out of sync, whichever of its other followers could lead. A partition without a leader, where a live
+//! replica may have lost data, is left out of every request: a pin would not keep the plan from electing one, and
+//! Kafka elects by itself as soon as it can. What a plan says of such a broker's load lacks that partition.
+//!
 //! # Failure
 //! Text that isn't understood is a finding with its line or JSON path; only what is plainly a shell prompt or the
 //! noise of the Java tools is passed over. A truncated paste is noticed by the partition count in the topic's line.
@@ -22,6 +29,7 @@
 
 mod brokers;
 mod describe;
+mod elections;
 mod export;
 mod formats;
 mod json;
@@ -114,6 +122,7 @@ pub fn import(import: Import<'_>) -> Result<Imported, ImportError> {
     }
     let snapshot = snapshot::assemble(
         import.cluster_id,
+        import.roles,
         &layout,
         listed,
         sizes.as_ref(),

@@ -1,12 +1,13 @@
 //! What every call is held to before and around its handler, as a layer over all services.
 //!
 //! The deadline of the call is read here, from `grpc-timeout`: a malformed one is refused, an expired one answers
-//! `DEADLINE_EXCEEDED`. tonic has a timer of its own for the same header that answers `CANCELLED`; it is made and
+//! `DEADLINE_EXCEEDED`, also where the answer is ready but later than that: the caller has stopped waiting. tonic has a timer of its own for the same header that answers `CANCELLED`; it is made and
 //! polled after this one, so this one wins. A request whose bytes stop coming ends at the receive limit. Statuses
 //! that tonic gives to requests it can't read are the caller's fault and are told so.
+//!
+//! A call without an answer in time leaves a warning in the log ([`Unanswered`]), whoever noticed first.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
@@ -19,23 +20,38 @@ use tower::{Layer, Service};
 
 use super::pool::{Gauges, Unit};
 use crate::pb::placement_service_server::SERVICE_NAME;
+use crate::report::escaped;
 
 /// A call as its handler finds it among the extensions of its request.
 #[derive(Clone, Debug)]
 pub(super) struct Call {
     /// When the caller stops waiting.
     pub(super) deadline: Option<Instant>,
-    is_read: Arc<AtomicBool>,
+    request: Arc<OnceLock<Arrived>>,
+}
+
+/// What the log says of a request.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Arrived {
+    /// The caller's name for it.
+    pub(super) id: String,
+    /// Its size.
+    pub(super) shards: usize,
 }
 
 impl Call {
     /// To be called by the handler: the request has arrived and could be read.
-    pub(super) fn mark_read(&self) {
-        self.is_read.store(true, Ordering::Release);
+    pub(super) fn mark_read(&self, request: Arrived) {
+        self.request.get_or_init(|| request);
     }
 
     fn is_read(&self) -> bool {
-        self.is_read.load(Ordering::Acquire)
+        self.request.get().is_some()
+    }
+
+    fn is_late(&self) -> bool {
+        self.deadline
+            .is_some_and(|deadline| Instant::now() >= deadline)
     }
 }
 
@@ -97,29 +113,84 @@ where
         };
         let call = Call {
             deadline,
-            is_read: Arc::default(),
+            request: Arc::default(),
         };
         request.extensions_mut().insert(call.clone());
         let is_ours = is_ours(request.uri().path());
         let in_progress = is_ours.then(|| self.limits.gauges.call());
         let receive_ends = arrived.checked_add(self.limits.receive_limit);
         let max_message_bytes = self.limits.max_message_bytes;
+        let mut unanswered = Unanswered {
+            arrived,
+            call: is_ours.then(|| call.clone()),
+        };
         let answered = self.inner.call(request);
         Box::pin(async move {
             let response = tokio::select! {
                 biased;
-                response = answered => response?,
-                () = passed(deadline) => deadline_exceeded("the deadline of the call has passed"),
+                response = answered => Some(response?),
+                () = passed(deadline) => None,
                 () = stalled(receive_ends, &call) => {
-                    deadline_exceeded("the request did not arrive within the receive limit")
+                    unanswered.log("the request did not arrive within the receive limit");
+                    Some(deadline_exceeded("the request did not arrive within the receive limit"))
                 }
             };
+            let response = match response {
+                Some(response) if !call.is_late() => response,
+                _ => {
+                    unanswered.log("the deadline passed before the answer was ready");
+                    deadline_exceeded("the deadline of the call has passed")
+                }
+            };
+            unanswered.end();
             Ok(match in_progress {
                 Some(unit) => told(response, &call, max_message_bytes).map(|body| held(body, unit)),
                 None => response,
             })
         })
     }
+}
+
+/// A call of ours that has no answer yet. Its caller's own clock may end it before ours does; then the call is
+/// dropped, and this with it.
+struct Unanswered {
+    arrived: Instant,
+    /// Absent once there is nothing to log any more.
+    call: Option<Call>,
+}
+
+impl Unanswered {
+    /// There is an answer.
+    fn end(mut self) {
+        self.call = None;
+    }
+
+    fn log(&mut self, what: &str) {
+        let Some(call) = self.call.take() else {
+            return;
+        };
+        let request = call.request.get().cloned().unwrap_or_default();
+        let id = escaped(&request.id);
+        let shards = request.shards;
+        let elapsed_ms = millis(self.arrived.elapsed());
+        match call.deadline {
+            Some(deadline) => {
+                let timeout_ms = millis(deadline.saturating_duration_since(self.arrived));
+                tracing::warn!(%id, shards, elapsed_ms, timeout_ms, "{what}");
+            }
+            None => tracing::warn!(%id, shards, elapsed_ms, "{what}"),
+        }
+    }
+}
+
+impl Drop for Unanswered {
+    fn drop(&mut self) {
+        self.log("the caller left before the answer was ready");
+    }
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn is_ours(path: &str) -> bool {

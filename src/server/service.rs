@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use tonic::{Request, Response, Status};
 
-use super::limits::Call;
+use super::limits::{Arrived, Call};
 use super::pool::Pool;
 use super::status;
 use crate::pb;
 use crate::pb::placement_service_server::PlacementService;
 use crate::planning::{self, Control, Refusal};
+use crate::report::escaped;
 
 /// The service.
 #[derive(Debug)]
@@ -26,29 +27,41 @@ impl Placement {
     async fn on_worker<M: Send + 'static, T: Send + 'static>(
         &self,
         request: Request<M>,
+        arrived: Arrived,
         plan: fn(&M, &Control) -> Result<T, Refusal>,
     ) -> Result<Response<T>, Status> {
         let call = request.extensions().get::<Call>();
-        call.inspect(|call| call.mark_read());
+        call.inspect(|call| call.mark_read(arrived));
         let deadline = call.and_then(|call| call.deadline);
         let message = request.into_inner();
         let job = move |token| plan(&message, &Control::new(token).with_deadline(deadline));
-        let planned = self.pool.run(job).await;
-        let planned = planned.map_err(|failure| status::failed(&failure))?;
-        planned
-            .map(Response::new)
-            .map_err(|refusal| status::refused(&refusal))
+        let planned = match self.pool.run(job).await {
+            Ok(Ok(planned)) => Ok(Response::new(planned)),
+            Ok(Err(refusal)) => Err(status::refused(&refusal)),
+            Err(failure) => Err(status::failed(&failure)),
+        };
+        planned.inspect_err(status::log)
+    }
+}
+
+fn arrived(id: &str, snapshot: Option<&pb::Snapshot>) -> Arrived {
+    Arrived {
+        id: id.to_owned(),
+        shards: snapshot.map_or(0, |snapshot| snapshot.shards.len()),
     }
 }
 
 #[tonic::async_trait]
 impl PlacementService for Placement {
-    #[tracing::instrument(skip_all, err, fields(id = request.get_ref().request_id))]
+    #[tracing::instrument(skip_all, fields(id = %escaped(&request.get_ref().request_id)))]
     async fn optimize(
         &self,
         request: Request<pb::OptimizeRequest>,
     ) -> Result<Response<pb::OptimizeResponse>, Status> {
-        let answered = self.on_worker(request, planning::optimize).await?;
+        let message = request.get_ref();
+        let arrived = arrived(&message.request_id, message.snapshot.as_ref());
+        let planned = self.on_worker(request, arrived, planning::optimize);
+        let answered = planned.await?;
         let report = answered.get_ref().report.as_ref();
         tracing::info!(
             engine = report.map(|r| r.engine().as_str_name()),
@@ -59,24 +72,31 @@ impl PlacementService for Placement {
         Ok(answered)
     }
 
-    #[tracing::instrument(skip_all, err, fields(id = request.get_ref().request_id))]
+    #[tracing::instrument(skip_all, fields(id = %escaped(&request.get_ref().request_id)))]
     async fn compare(
         &self,
         request: Request<pb::CompareRequest>,
     ) -> Result<Response<pb::CompareResponse>, Status> {
-        let answered = self.on_worker(request, planning::compare).await?;
+        let message = request.get_ref();
+        let arrived = arrived(&message.request_id, message.snapshot.as_ref());
+        let compared = self.on_worker(request, arrived, planning::compare);
+        let answered = compared.await?;
         let differences = answered.get_ref().differences.len();
         tracing::info!(differences, "compared");
         Ok(answered)
     }
 
-    #[tracing::instrument(skip_all, err)]
+    #[tracing::instrument(skip_all)]
     async fn validate(
         &self,
         request: Request<pb::ValidateRequest>,
     ) -> Result<Response<pb::ValidateResponse>, Status> {
         let validate = |message: &_, _: &Control| Ok(planning::validate(message));
-        let answered = self.on_worker(request, validate).await?;
+        let arrived = match &request.get_ref().request {
+            Some(inner) => arrived(&inner.request_id, inner.snapshot.as_ref()),
+            None => Arrived::default(),
+        };
+        let answered = self.on_worker(request, arrived, validate).await?;
         let findings = answered.get_ref().findings.len();
         tracing::info!(findings, "validated");
         Ok(answered)

@@ -14,6 +14,7 @@ use tonic_types::{ErrorDetails, FieldViolation, StatusExt};
 
 use super::pool::Failure;
 use crate::planning::Refusal;
+use crate::report::escaped;
 
 /// Most bytes of encoded violations; a third more in base64.
 const VIOLATION_BYTES: usize = 4096;
@@ -45,6 +46,31 @@ pub(super) fn failed(failure: &Failure) -> Status {
             tracing::error!(%id, panic = %words, "a solve panicked");
             Status::internal(format!("a fault in this server; its log has it under {id}"))
         }
+    }
+}
+
+/// Leaves a line about a call that got no result. What the caller can mend (its request, its pace) is no fault of
+/// the server's; its own faults are logged with their words where they become a status.
+pub(super) fn log(status: &Status) {
+    let code = name(status.code());
+    let message = escaped(status.message());
+    match status.code() {
+        Code::Internal => {}
+        Code::InvalidArgument | Code::Unimplemented => {
+            tracing::info!(%code, "refused: {message}");
+        }
+        _ => tracing::warn!(%code, "refused: {message}"),
+    }
+}
+
+/// The name of a code as gRPC's documents write it; those that this server gives.
+fn name(code: Code) -> &'static str {
+    match code {
+        Code::InvalidArgument => "INVALID_ARGUMENT",
+        Code::Unimplemented => "UNIMPLEMENTED",
+        Code::ResourceExhausted => "RESOURCE_EXHAUSTED",
+        Code::Unavailable => "UNAVAILABLE",
+        _ => "OTHER",
     }
 }
 

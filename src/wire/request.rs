@@ -44,6 +44,8 @@ pub struct OptionsRead {
     pub include_certificate: bool,
     /// Assignments to list.
     pub listing: Listing,
+    /// What of the options changes nothing.
+    pub warnings: Vec<String>,
 }
 
 /// Reads a snapshot. An absent one is a finding, and read as empty.
@@ -237,7 +239,13 @@ pub(crate) fn options(
         pb::Assignments::Changed => Listing::Changed,
         pb::Assignments::None => Listing::None,
     };
-    price_hint(&message.price_hint, at, snapshot, findings);
+    let mut warnings = Vec::new();
+    if !message.price_hint.is_empty() {
+        price_hint(&message.price_hint, at, snapshot, findings);
+        warnings.push(format!(
+            "{at}.price_hint is checked but not used by this version; it cannot change what is optimal"
+        ));
+    }
     OptionsRead {
         solve: SolveOptions {
             planner,
@@ -249,6 +257,7 @@ pub(crate) fn options(
             .and_then(|budget| time_budget(budget, at, findings)),
         include_certificate: message.include_certificate,
         listing,
+        warnings,
     }
 }
 
@@ -278,9 +287,6 @@ fn time_budget(
 /// Prices can't change what is optimal, so this version starts without them; it only refuses what can't be prices
 /// of this snapshot.
 fn price_hint(prices: &[pb::Price], at: &str, snapshot: &SnapshotInput, findings: &mut Findings) {
-    if prices.is_empty() {
-        return;
-    }
     let brokers: HashSet<&str> = snapshot.brokers.iter().map(|b| b.id.as_str()).collect();
     let mut zones: HashSet<&str> = snapshot.brokers.iter().map(|b| b.zone.as_str()).collect();
     zones.remove("");

@@ -5,6 +5,11 @@ use shardflow::pb;
 
 use crate::support::*;
 
+/// Nothing in it is pinned.
+fn in_sync() -> String {
+    SPACES.replace("Isr: 3,1 ", "Isr: 3,1,2 ")
+}
+
 #[test]
 fn a_plan_that_changes_nothing_exports_nothing() {
     for text in [SPACES, REASSIGNMENT, GENERATE, DEMO] {
@@ -60,7 +65,7 @@ fn a_promotion_only_reorders_and_asks_for_an_election() {
 
 #[test]
 fn copies_go_behind_the_replicas_that_stay() {
-    let mut request = layout(SPACES).request;
+    let mut request = layout(&in_sync()).request;
     for id in ["4", "5"] {
         let broker = pb::Broker {
             id: id.to_owned(),
@@ -99,7 +104,9 @@ fn copies_go_behind_the_replicas_that_stay() {
 
 #[test]
 fn pinned_flying_and_leaderless_partitions_stay_out() {
-    let request = layout(NEW).request;
+    let eligible = NEW.replace("\tElr: 1\t", "\tElr: 1,2\t");
+    let eligible = eligible.replace("\tElr: 5,6\t", "\tElr: 4,5,6\t");
+    let request = layout(&eligible).request;
     let changes: [(&str, &str, &[&str]); 3] = [
         ("moving-0", "2", &["1"]),
         ("moving-1", "1", &["3"]),
@@ -154,7 +161,7 @@ fn a_shard_without_a_number_is_split_by_its_id() {
 
 #[test]
 fn two_shards_are_not_one_partition() {
-    let mut request = layout(SPACES).request;
+    let mut request = layout(&in_sync()).request;
     request.snapshot.as_mut().unwrap().shards[1].number = Some(0);
     let changes: [(&str, &str, &[&str]); 2] =
         [("carts-0", "2", &["1", "3"]), ("carts-1", "1", &["3", "2"])];

@@ -29,9 +29,8 @@ fn describe_of_old_versions() {
         [
             "billing-0 1 2",
             "billing-1 2 3",
-            "billing-2 2 3",
+            "billing-2* 2 3",
             "web-logs-0 3 1,2",
-            "web-logs-1 - 1,2,3"
         ]
     );
     assert_eq!(factors(snapshot), [("billing", 2), ("web-logs", 3)]);
@@ -42,7 +41,9 @@ fn describe_of_old_versions() {
     assert_warns(warnings, "2 partitions under-replicated");
     assert_warns(warnings, "1 partition not led by the preferred leader");
     assert_warns(warnings, "no racks are known");
-    assert_eq!(warnings.len(), 5, "{warnings:#?}");
+    assert_warns(warnings, "1 partition pinned, as Kafka would refuse");
+    assert_warns(warnings, "1 partition left out: without a leader");
+    assert_eq!(warnings.len(), 7, "{warnings:#?}");
 }
 
 #[test]
@@ -51,7 +52,7 @@ fn describe_with_spaces_for_tabs() {
     let snapshot = snapshot(&imported);
     assert_eq!(
         shards(snapshot),
-        ["carts-0 1 2,3", "carts-1 3 1,2", "prices.eu-west-0 2 3"]
+        ["carts-0 1 2,3", "carts-1* 3 1,2", "prices.eu-west-0 2 3"]
     );
     assert_eq!(factors(snapshot), [("carts", 3), ("prices.eu-west", 2)]);
     assert_eq!(snapshot.shards[2].number, Some(0));
@@ -60,7 +61,7 @@ fn describe_with_spaces_for_tabs() {
         &imported.warnings,
         "1 partition under-replicated; Kafka won't elect",
     );
-    assert_eq!(imported.warnings.len(), 2, "{:#?}", imported.warnings);
+    assert_eq!(imported.warnings.len(), 3, "{:#?}", imported.warnings);
 }
 
 #[test]
@@ -86,10 +87,8 @@ fn a_reassignment_under_way_becomes_flights_or_a_pin() {
             "moving-4 1 2",
             "moving-5 1 2",
             "moving-6* 1 2,3",
-            "moving-7 - 1,2",
             "moving-8* 3 2,1",
             "moving-9* 1 4,5,2,3",
-            "quiet-0 - 4,5,6",
         ]
     );
     assert_eq!(
@@ -123,11 +122,54 @@ fn a_reassignment_under_way_becomes_flights_or_a_pin() {
         "5 partitions under reassignment, counted as finished",
     );
     assert_warns(warnings, "3 partitions whose reassignment can't be told");
-    assert_warns(warnings, "1 partition under reassignment without a leader");
+    assert_warns(warnings, "2 partitions left out: without a leader");
     assert_warns(
         warnings,
         "topic moving: 2 partitions with another number of replicas",
     );
+}
+
+#[test]
+fn a_live_follower_out_of_sync_pins_its_partition_where_only_leaders_move() {
+    let text = "Topic: t Partition: 0 Leader: 1 Replicas: 1,2 Isr: 1\n\
+                Topic: t Partition: 1 Leader: 1 Replicas: 1,2 Isr: 1,2\n\
+                Topic: t Partition: 2 Leader: 1 Replicas: 1,2,3 Isr: 1,3\n\
+                Topic: t Partition: 3 Leader: 1 Replicas: 1,3,4 Isr: 1,3\n";
+    let brokers = r#"[{"id":1},{"id":2},{"id":3}]"#;
+    let imported = import(with_brokers(text, brokers)).unwrap();
+    assert_eq!(
+        shards(snapshot(&imported)),
+        ["t-0* 1 2", "t-1 1 2", "t-2* 1 2,3", "t-3 1 3,4"]
+    );
+    assert_warns(
+        &imported.warnings,
+        "2 partitions pinned, as Kafka would refuse to elect a live follower that is out of sync (1 of them with \
+         another follower in sync, which a snapshot can't tell from it); import again once they have caught up: t-0, t-2",
+    );
+    let mut both = with_brokers(text, brokers);
+    both.roles = pb::Roles::LeadersAndFollowers;
+    let listed = shards(snapshot(&import(both).unwrap()));
+    assert!(
+        listed.iter().all(|shard| !shard.contains('*')),
+        "{listed:?}"
+    );
+}
+
+#[test]
+fn without_a_leader_a_partition_is_listed_only_where_every_live_replica_may_lead() {
+    let text = "Topic: t Partition: 0 Leader: none Replicas: 1,2 Isr: Elr: 2 LastKnownElr: 1\n\
+                Topic: t Partition: 1 Leader: none Replicas: 1,2 Isr: Elr: 1,2\n\
+                Topic: t Partition: 2 Leader: none Replicas: 1,4 Isr: 1\n\
+                Topic: t Partition: 3 Leader: none Replicas: 1,2,3 Isr: 1 Adding Replicas: 3 Elr: 2\n";
+    let imported = import(with_brokers(text, r#"[{"id":1},{"id":2},{"id":3}]"#)).unwrap();
+    assert_eq!(
+        shards(snapshot(&imported)),
+        ["t-1 - 1,2", "t-2 - 1,4", "t-3 - 1,2"]
+    );
+    let warnings = &imported.warnings;
+    assert_warns(warnings, "1 partition left out: without a leader");
+    assert_warns(warnings, "once it is up: t-0");
+    assert_warns(warnings, "1 partition under reassignment without a leader");
 }
 
 #[test]

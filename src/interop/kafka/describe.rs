@@ -198,6 +198,13 @@ impl<'a> Line<'a> {
             .collect()
     }
 
+    /// The brokers of `Elr:`; there are none where it says in words that the cluster has no such list.
+    fn eligible(&self) -> Vec<i32> {
+        let list = self.optional("Elr").unwrap_or_default();
+        let brokers = list.split(',').map(|item| item.trim().parse());
+        brokers.filter_map(Result::ok).collect()
+    }
+
     fn broker(&self, key: &str, text: &str, report: &mut Report) -> Option<i32> {
         let broker = text.parse().ok().filter(|broker| *broker >= 0);
         if broker.is_none() {
@@ -295,6 +302,7 @@ fn read_partition(line: &Line<'_>, layout: &mut Layout, report: &mut Report) {
         leader,
         replicas: line.brokers("Replicas", report),
         in_sync: line.has("Isr").then(|| line.brokers("Isr", report)),
+        eligible: line.eligible(),
         adding: line.brokers("Adding Replicas", report),
         removing: line.brokers("Removing Replicas", report),
     };

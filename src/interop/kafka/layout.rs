@@ -46,6 +46,8 @@ pub(super) struct Partition {
     pub(super) replicas: Vec<i32>,
     /// Replicas in sync; absent where the format doesn't tell.
     pub(super) in_sync: Option<Vec<i32>>,
+    /// Replicas that lack nothing though they left the replicas in sync: Kafka elects them too. Mostly empty.
+    pub(super) eligible: Vec<i32>,
     pub(super) adding: Vec<i32>,
     pub(super) removing: Vec<i32>,
 }
@@ -54,6 +56,12 @@ impl Partition {
     /// Replicas that hold the partition's data for certain: all but those being added. A leader does so always.
     pub(super) fn present(&self) -> Vec<i32> {
         self.without(&self.adding, self.leader)
+    }
+
+    /// Whether Kafka would elect the replica for certain, as far as the format tells.
+    pub(super) fn may_lead(&self, broker: i32) -> bool {
+        let in_sync = self.in_sync.as_ref();
+        in_sync.is_none_or(|l| l.contains(&broker)) || self.eligible.contains(&broker)
     }
 
     /// Replicas once the reassignment under way has ended.

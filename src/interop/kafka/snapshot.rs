@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::brokers::Listed;
+use super::elections::Elections;
 use super::layout::{Layout, Partition, Topic, partitions};
 use super::log_dirs::Sizes;
 use crate::interop::{Report, few};
@@ -11,6 +12,7 @@ use crate::pb;
 /// Puts the parts together. The parts have no findings left.
 pub(super) fn assemble(
     cluster_id: &str,
+    roles: pb::Roles,
     layout: &Layout,
     listed: Option<Listed>,
     sizes: Option<&Sizes>,
@@ -23,6 +25,7 @@ pub(super) fn assemble(
     };
     let mut pinned = Vec::new();
     let mut leaderless = Vec::new();
+    let mut elections = Elections::new(&snapshot.brokers, roles);
     for (name, topic) in &layout.topics {
         if topic.partitions.is_empty() {
             continue;
@@ -34,6 +37,9 @@ pub(super) fn assemble(
         });
         for (number, partition) in &topic.partitions {
             let id = format!("{name}-{number}");
+            if !elections.admits(&id, partition) {
+                continue;
+            }
             let (mut shard, flights) = match placement(partition) {
                 Placement::Listed(replicas, flights) => (shard(partition, &replicas), flights),
                 Placement::Pinned => {
@@ -49,6 +55,7 @@ pub(super) fn assemble(
             shard.size_bytes = sizes
                 .and_then(|sizes| sizes.get(&(name.clone(), *number)).copied())
                 .unwrap_or(0);
+            shard.pinned |= flights.is_empty() && elections.must_pin(&id, partition);
             shard.id.clone_from(&id);
             shard.stream.clone_from(name);
             shard.number = u32::try_from(*number).ok();
@@ -61,6 +68,7 @@ pub(super) fn assemble(
                 }));
         }
     }
+    elections.warn(report);
     warn_of_moves(&snapshot, &pinned, &leaderless, report);
     if let Some(sizes) = sizes {
         warn_of_sizes(layout, sizes, report);
