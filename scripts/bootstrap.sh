@@ -6,25 +6,40 @@
 set -eu
 
 check_only=false
-[ "${1:-}" = "--check" ] && check_only=true
+case "${1:-}" in
+"") ;;
+--check) check_only=true ;;
+*)
+    echo "usage: $0 [--check]" >&2
+    exit 2
+    ;;
+esac
 
 have() { command -v "$1" >/dev/null 2>&1; }
 
 have_cxx() { have c++ || have g++ || have clang++; }
 
+# libclang-cpp is another library, which bindgen can't use.
+libclang_in() {
+    for library in "$1"/libclang.so "$1"/libclang.so.* "$1"/libclang-[0-9]*.so* "$1"/libclang.dylib; do
+        [ -e "$library" ] && return 0
+    done
+    return 1
+}
+
+# The places where bindgen (clang-sys) looks; it knows no /opt/homebrew.
 have_libclang() {
-    [ -n "${LIBCLANG_PATH:-}" ] && [ -d "$LIBCLANG_PATH" ] && return 0
-    if have llvm-config && ls "$(llvm-config --libdir)"/libclang*.so* "$(llvm-config --libdir)"/libclang.dylib \
-        >/dev/null 2>&1; then
-        return 0
+    if [ -n "${LIBCLANG_PATH:-}" ]; then
+        [ -f "$LIBCLANG_PATH" ] || libclang_in "$LIBCLANG_PATH"
+        return
     fi
+    have llvm-config && libclang_in "$(llvm-config --prefix)/lib" && return 0
+    have xcode-select && libclang_in "$(xcode-select -p)/Toolchains/XcodeDefault.xctoolchain/usr/lib" && return 0
     for place in /usr/lib/llvm-*/lib /usr/lib /usr/lib64 /usr/lib/*-linux-gnu /usr/lib64/llvm*/lib* /usr/local/lib \
         /Library/Developer/CommandLineTools/usr/lib \
         /Applications/Xcode.app/Contents/Developer/Toolchains/XcodeDefault.xctoolchain/usr/lib \
-        /opt/homebrew/opt/llvm/lib /usr/local/opt/llvm/lib; do
-        for library in "$place"/libclang.so "$place"/libclang.so.* "$place"/libclang-*.so* "$place"/libclang.dylib; do
-            [ -e "$library" ] && return 0
-        done
+        /usr/local/opt/llvm/lib; do
+        libclang_in "$place" && return 0
     done
     return 1
 }
@@ -46,14 +61,15 @@ packages() {
         dnf:libclang) echo clang-devel ;;
         pacman:cxx) echo gcc ;;
         pacman:libclang) echo clang ;;
-        brew:cxx | brew:libclang) echo llvm ;;
         *) echo "$tool" ;;
         esac
     done | sort -u | tr '\n' ' '
 }
 
-if ! have cargo; then
+minor=$(cargo --version 2>/dev/null | sed -n 's/^cargo 1\.\([0-9]*\).*/\1/p')
+if [ "${minor:-0}" -lt 88 ]; then
     echo "shardflow needs Rust 1.88 or newer: install it from https://rustup.rs and run this again." >&2
+    have cargo && echo "Found: $(cargo --version 2>&1 | head -n 1) ($(command -v cargo))" >&2
     exit 1
 fi
 
@@ -68,10 +84,16 @@ elif have dnf; then
     install="dnf install -y"
 elif have pacman; then
     manager=pacman
-    install="pacman -S --noconfirm --needed"
+    install="pacman -Sy --noconfirm --needed"
 elif have brew; then
     manager=brew
     install="brew install"
+    # Apple's command line tools bring the compiler and libclang where bindgen looks; Homebrew's llvm is kept apart.
+    if ! have_cxx || ! have_libclang; then
+        echo "shardflow needs: $lacks" >&2
+        echo "Run  xcode-select --install  and then this again." >&2
+        exit 1
+    fi
 else
     echo "shardflow needs: $lacks" >&2
     echo "No known package manager was found (apt-get, dnf, pacman, brew); install them and run this again." >&2
@@ -86,7 +108,9 @@ if [ "$manager" != brew ] && [ "$(id -u)" -ne 0 ]; then
         as_root="sudo"
     else
         echo "shardflow needs: $lacks" >&2
-        echo "Install them and run this again:  sudo $install $wanted" >&2
+        update=""
+        [ "$manager" = apt ] && update="sudo apt-get update && "
+        echo "Install them and run this again:  ${update}sudo $install $wanted" >&2
         exit 1
     fi
 fi

@@ -16,7 +16,7 @@ stop() {
 trap stop EXIT
 trap 'exit 1' INT TERM
 
-NO_COLOR=1 "$shardflow" serve --listen 127.0.0.1:0 2>"$work/log" &
+RUST_LOG=info NO_COLOR=1 "$shardflow" serve --listen 127.0.0.1:0 2>"$work/log" &
 server=$!
 tries=0
 until address=$(sed -n 's/.*address=\([0-9.:]*\).*/\1/p' "$work/log" | head -n 1) && [ -n "$address" ]; do
