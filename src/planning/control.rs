@@ -13,16 +13,16 @@ const RESERVE: Duration = Duration::from_millis(10);
 ///
 /// What comes after the stop (moves in order, verification, encoding, the way to the caller) grows with the shards that
 /// move, which can be nearly all, and with the streams times brokers (`slots`); it takes longer on a slow or busy
-/// machine. That shows in the time that reading and building took (`prepared`), so it is the unit: six of it, and 0.4
-/// of it for each slot per shard. It is never more than three quarters of what is `remaining`: a plan stopped early has
+/// machine. That shows in the time that reading and building took (`prepared`), so it is the unit: three and a half of
+/// it, and 0.4 of it for each slot per shard. It is never more than three quarters of what is `remaining`: a plan stopped early has
 /// few moves and is told soon.
 ///
-/// Measured in milliseconds, in the dev profile, 20,000 shards, 100 brokers, 200 streams, 9,480 moves: prepared 18 to
-/// 28, from the stop to the encoded answer 60 to 100, its way to the caller 10 to 20. Stopped at once, with no moves:
-/// 56 and 260 for 30,000, 800, 300; 60 and 310 for 20,000, 400, 1,000.
+/// Measured in milliseconds, in the dev profile on an idle machine, 20,000 shards, 100 brokers, 200 streams: prepared
+/// 16 to 25; from the stop to the plan 30 with no moves, 40 with 8,600, 50 with 12,200; encoding and the way to the
+/// caller 15 to 25.
 fn reserve(remaining: Duration, shards: usize, slots: usize, prepared: Duration) -> Duration {
     let (shards, slots) = (shards.max(1) as u128, slots as u128);
-    let wanted = prepared.as_nanos().saturating_mul(60 * shards + 4 * slots) / (10 * shards);
+    let wanted = prepared.as_nanos().saturating_mul(35 * shards + 4 * slots) / (10 * shards);
     let wanted = Duration::from_nanos(u64::try_from(wanted).unwrap_or(u64::MAX));
     RESERVE.saturating_add(wanted).min(remaining / 4 * 3)
 }
@@ -154,9 +154,9 @@ mod tests {
     fn the_reserve_grows_with_the_size_and_the_load_up_to_three_quarters() {
         let ms = Duration::from_millis;
         assert_eq!(reserve(SECOND, 0, 0, Duration::ZERO), ms(10));
-        assert_eq!(reserve(SECOND, 20_000, 5_000, ms(40)), ms(254));
-        assert_eq!(reserve(SECOND, 20_000, 50_000, ms(40)), ms(290));
-        assert_eq!(reserve(SECOND, 20_000, 50_000, ms(80)), ms(570));
+        assert_eq!(reserve(SECOND, 20_000, 5_000, ms(40)), ms(154));
+        assert_eq!(reserve(SECOND, 20_000, 50_000, ms(40)), ms(190));
+        assert_eq!(reserve(SECOND, 20_000, 50_000, ms(80)), ms(370));
         assert_eq!(reserve(SECOND, 1, usize::MAX, SECOND), ms(750));
     }
 
