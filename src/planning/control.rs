@@ -13,7 +13,7 @@ const RESERVE: Duration = Duration::from_millis(10);
 ///
 /// What comes after the stop (moves in order, verification, encoding, the way to the caller) grows with the shards that
 /// move, which can be nearly all, and with the streams times brokers (`slots`); it takes longer on a slow or busy
-/// machine. That shows in the time that reading and building took (`prepared`), so it is the unit: three and a half of
+/// machine. That shows in the time that reading and building took (`prepared`), so it is the unit: four and a half of
 /// it, and 0.4 of it for each slot per shard. It is never more than three quarters of what is `remaining`: a plan stopped early has
 /// few moves and is told soon.
 ///
@@ -22,7 +22,7 @@ const RESERVE: Duration = Duration::from_millis(10);
 /// caller 15 to 25.
 fn reserve(remaining: Duration, shards: usize, slots: usize, prepared: Duration) -> Duration {
     let (shards, slots) = (shards.max(1) as u128, slots as u128);
-    let wanted = prepared.as_nanos().saturating_mul(35 * shards + 4 * slots) / (10 * shards);
+    let wanted = prepared.as_nanos().saturating_mul(45 * shards + 4 * slots) / (10 * shards);
     let wanted = Duration::from_nanos(u64::try_from(wanted).unwrap_or(u64::MAX));
     RESERVE.saturating_add(wanted).min(remaining / 4 * 3)
 }
@@ -154,9 +154,9 @@ mod tests {
     fn the_reserve_grows_with_the_size_and_the_load_up_to_three_quarters() {
         let ms = Duration::from_millis;
         assert_eq!(reserve(SECOND, 0, 0, Duration::ZERO), ms(10));
-        assert_eq!(reserve(SECOND, 20_000, 5_000, ms(40)), ms(154));
-        assert_eq!(reserve(SECOND, 20_000, 50_000, ms(40)), ms(190));
-        assert_eq!(reserve(SECOND, 20_000, 50_000, ms(80)), ms(370));
+        assert_eq!(reserve(SECOND, 20_000, 5_000, ms(40)), ms(194));
+        assert_eq!(reserve(SECOND, 20_000, 50_000, ms(40)), ms(230));
+        assert_eq!(reserve(SECOND, 20_000, 50_000, ms(80)), ms(450));
         assert_eq!(reserve(SECOND, 1, usize::MAX, SECOND), ms(750));
     }
 
