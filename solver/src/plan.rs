@@ -113,7 +113,7 @@ pub struct Move {
     pub kind: MoveKind,
     /// Why.
     pub reason: MoveReason,
-    /// Bytes copied.
+    /// Bytes copied; 0 where no live replica could be copied.
     pub bytes: i64,
 }
 

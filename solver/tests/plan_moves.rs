@@ -38,7 +38,10 @@ fn a_new_shard_is_added() {
         moves(&cluster, &[("a", &["c"])]),
         ["1 p Add Leader ->a New", "1 p Add Follower ->c New"]
     );
-    assert_eq!(cluster.plan(&[("a", &["c"])]).moves[0].bytes, 7);
+    let nothing_to_copy = cluster.plan(&[("a", &["c"])]);
+    assert!(nothing_to_copy.moves.iter().all(|m| m.bytes == 0));
+    let held = four(2, "", Active).shard("p", "a", &[]);
+    assert_eq!(held.plan(&[("a", &["c"])]).moves[0].bytes, 7);
 }
 
 #[test]

@@ -131,6 +131,7 @@ fn total_rows(totals: &[Count], streams: usize) -> Vec<Row> {
 }
 
 /// Positions of the brokers to show: all, if they fit; else those that change, as far as they fit but at least one.
+/// Brokers that are draining or down are what the plan is about, so they get their room first.
 fn columns(heads: &[Head], counts: &Counts, rows: &[Row], room: usize) -> Vec<usize> {
     let first = rows.iter().map(|row| width(&row.name)).max().unwrap_or(0);
     let first = first.max(width("stream"));
@@ -145,13 +146,16 @@ fn columns(heads: &[Head], counts: &Counts, rows: &[Row], room: usize) -> Vec<us
     }
     let mut taken = first;
     let mut columns = Vec::new();
-    for b in counts.changed_brokers() {
+    let mut wanted: Vec<usize> = counts.changed_brokers().into_iter().collect();
+    wanted.sort_by_key(|&b| heads[b][2].text.is_empty());
+    for b in wanted {
         taken += widths[b];
         if taken > room && !columns.is_empty() {
             break;
         }
         columns.push(b);
     }
+    columns.sort_unstable();
     columns
 }
 

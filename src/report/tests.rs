@@ -140,6 +140,38 @@ fn of_many_brokers_those_that_change_are_shown_as_far_as_they_fit() {
 }
 
 #[test]
+fn brokers_that_leave_are_shown_before_others() {
+    let ids: Vec<String> = (0..12).map(|i| format!("broker-{i:02}")).collect();
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let mut request = request(12, &ids);
+    let last = request
+        .snapshot
+        .as_mut()
+        .unwrap()
+        .brokers
+        .last_mut()
+        .unwrap();
+    last.state = pb::BrokerState::Draining.into();
+    let spread = (0..11).flat_map(|s| rows(s, ids[s], ids[s + 1])).collect();
+    let report = of_plan(
+        &request,
+        pb::Plan {
+            spread,
+            ..Default::default()
+        },
+    );
+    let heads = report
+        .lines()
+        .find(|line| line.starts_with("stream"))
+        .unwrap();
+    assert!(heads.ends_with("broker-11"), "{report}");
+    assert!(
+        heads.contains("broker-00") && !heads.contains("broker-10"),
+        "{report}"
+    );
+}
+
+#[test]
 fn long_ids_that_differ_at_their_ends_or_middles_stay_apart() {
     let ids: Vec<String> = (1..4)
         .map(|i| format!("kafka-prod-eu-west-1-node-000{i}"))

@@ -147,12 +147,13 @@ impl Log<'_> {
     /// Writes the moves of an item that is part of a step for `reason`, their own reasons aside; whether one is forced.
     fn write(&mut self, item: u32, reason: MoveReason) -> bool {
         let Item { shard, drafts, .. } = &self.items[item as usize];
-        let size = self.problem.shard(*shard).size_bytes;
+        let whole = self.problem.shard(*shard);
+        let is_somewhere = !self.problem.is_free_to_place(whole);
         for &(draft, leader) in &self.drafts[drafts.start as usize..drafts.end as usize] {
             let is_mending =
                 reason <= MoveReason::Rule && self.mending.mends(self.problem, &draft, leader);
             self.mending.apply(self.problem, &draft, leader);
-            let is_copied = matches!(draft.kind, MoveKind::Add | MoveKind::Copy);
+            let is_copied = is_somewhere && matches!(draft.kind, MoveKind::Add | MoveKind::Copy);
             self.own
                 .push(draft.reason.or(is_mending.then_some(MoveReason::Rule)));
             self.moves.push(Move {
@@ -163,7 +164,7 @@ impl Log<'_> {
                 to: draft.to,
                 kind: draft.kind,
                 reason,
-                bytes: if is_copied { size } else { 0 },
+                bytes: if is_copied { whole.size_bytes } else { 0 },
             });
         }
         self.own.iter().any(Option::is_some)
