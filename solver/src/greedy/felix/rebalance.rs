@@ -17,7 +17,7 @@
 //! is given up for this round.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashMap};
 
 use super::tally::{Bands, Caps, LOOKUP, Pace, Tally};
 use crate::budget::Stop;
@@ -46,18 +46,25 @@ struct Led {
     by_broker: Vec<Vec<(ShardId, StreamId)>>,
     /// Where the last look at the broker's shards ended.
     cursor: Vec<usize>,
+    /// Where replicas stay, only a follower can take the lead: the shards by leader and follower.
+    by_pair: Option<HashMap<(BrokerId, BrokerId), Vec<(ShardId, StreamId)>>>,
 }
 
 impl Led {
-    fn new(brokers: usize) -> Self {
+    fn new(tally: &Tally<'_>) -> Self {
+        let brokers = tally.problem.brokers.len();
         Led {
             by_broker: vec![Vec::new(); brokers],
             cursor: vec![0; brokers],
+            by_pair: tally.keeps_replicas().then(HashMap::new),
         }
     }
     fn clear(&mut self) {
         self.by_broker.iter_mut().for_each(Vec::clear);
         self.cursor.fill(0);
+        if let Some(pairs) = &mut self.by_pair {
+            pairs.clear();
+        }
     }
     fn add(&mut self, tally: &Tally<'_>, shard: ShardId) {
         if let Some(b) = tally.of(shard).leader
@@ -65,6 +72,36 @@ impl Led {
         {
             let stream = tally.problem.shard(shard).stream;
             self.by_broker[b.index()].push((shard, stream));
+            self.pair(tally, (shard, stream));
+        }
+    }
+    /// Lists a shard under its leader and each of its followers.
+    fn pair(&mut self, tally: &Tally<'_>, entry: (ShardId, StreamId)) {
+        let layout = tally.of(entry.0);
+        if let (Some(pairs), Some(leader)) = (&mut self.by_pair, layout.leader) {
+            for &follower in &layout.followers {
+                pairs.entry((leader, follower)).or_default().push(entry);
+            }
+        }
+    }
+    /// Takes a shard out of those lists.
+    fn unpair(&mut self, tally: &Tally<'_>, entry: (ShardId, StreamId)) {
+        let layout = tally.of(entry.0);
+        if let (Some(pairs), Some(leader)) = (&mut self.by_pair, layout.leader) {
+            for &follower in &layout.followers {
+                if let Some(list) = pairs.get_mut(&(leader, follower))
+                    && let Some(at) = list.iter().position(|listed| *listed == entry)
+                {
+                    list.swap_remove(at);
+                }
+            }
+        }
+    }
+    /// The shards led by `from` that may be handed to `to`, caps and rules aside.
+    fn candidates(&self, from: BrokerId, to: BrokerId) -> &[(ShardId, StreamId)] {
+        match &self.by_pair {
+            Some(pairs) => pairs.get(&(from, to)).map_or(&[], Vec::as_slice),
+            None => &self.by_broker[from.index()],
         }
     }
 }
@@ -77,7 +114,7 @@ pub(super) fn run(
 ) -> Result<bool, Stop> {
     let problem = tally.problem;
     let mut has_moved = false;
-    let mut led = Led::new(problem.brokers.len());
+    let mut led = Led::new(tally);
     if problem.policy.stream_leaders.is_some() {
         for s in (0..problem.streams.len()).map(StreamId::at) {
             if problem.stream(s).share_total == 0 {
@@ -152,9 +189,6 @@ struct Leveller<'t, 'p> {
     goal: Goal,
     givers: BinaryHeap<(Pressure, Reverse<BrokerId>)>,
     receivers: BinaryHeap<Reverse<(Pressure, BrokerId)>>,
-    /// By broker, the last giver's turn in which it was marked, and the present turn.
-    marks: Vec<u32>,
-    mark: u32,
 }
 
 impl<'t, 'p> Leveller<'t, 'p> {
@@ -166,8 +200,6 @@ impl<'t, 'p> Leveller<'t, 'p> {
             goal,
             givers: BinaryHeap::new(),
             receivers: BinaryHeap::new(),
-            marks: vec![0; bands.stream.len()],
-            mark: 0,
         };
         let takes_part: Vec<BrokerId> = match goal {
             Goal::Stream(_) => bands.eligible.clone(),
@@ -216,10 +248,6 @@ impl<'t, 'p> Leveller<'t, 'p> {
         let mut refused = Vec::new();
         let mut tried = 0;
         let mut found = None;
-        let only_holders = self.tally.keeps_replicas();
-        if only_holders {
-            self.mark_holders(from, pace)?;
-        }
         while let Some(&Reverse((pressure, to))) = self.receivers.peek() {
             if pressure != self.pressure_in(to) {
                 self.receivers.pop();
@@ -229,7 +257,7 @@ impl<'t, 'p> Leveller<'t, 'p> {
                 break;
             }
             self.receivers.pop();
-            if only_holders && self.marks[to.index()] != self.mark {
+            if self.led.candidates(from, to).is_empty() {
                 pace.step(LOOKUP)?;
                 refused.push(Reverse((pressure, to)));
                 continue;
@@ -245,18 +273,6 @@ impl<'t, 'p> Leveller<'t, 'p> {
         Ok(found)
     }
 
-    /// Marks the brokers that hold a follower of one of `from`'s shards: where replicas stay, only they can take a lead.
-    fn mark_holders(&mut self, from: BrokerId, pace: &mut Pace<'_, '_>) -> Result<(), Stop> {
-        self.mark += 1;
-        for &(shard, _) in &self.led.by_broker[from.index()] {
-            pace.step(LOOKUP)?;
-            for b in &self.tally.of(shard).followers {
-                self.marks[b.index()] = self.mark;
-            }
-        }
-        Ok(())
-    }
-
     /// The shard that had best move: one that is nowhere yet and moves free of charge, else one that hasn't moved,
     /// else any; then one that `to` already holds a follower of, then by traffic, then in canonical order.
     fn choose(
@@ -265,7 +281,7 @@ impl<'t, 'p> Leveller<'t, 'p> {
         to: BrokerId,
         pace: &mut Pace<'_, '_>,
     ) -> Result<Option<usize>, Stop> {
-        let shards = &self.led.by_broker[from.index()];
+        let shards = self.led.candidates(from, to);
         // Whether a cap leaves room for a further leader is the same for all of them.
         let fits =
             |&(shard, _): &(ShardId, StreamId)| self.tally.leader_fits(shard, to, Caps::Configured);
@@ -295,7 +311,15 @@ impl<'t, 'p> Leveller<'t, 'p> {
             }
         }
         self.led.cursor[from.index()] = at;
-        Ok(best.map(|(_, at)| at))
+        let Some((_, best)) = best else {
+            return Ok(None);
+        };
+        let entry = self.led.candidates(from, to)[best];
+        if self.led.by_pair.is_none() {
+            return Ok(Some(best));
+        }
+        let all = &self.led.by_broker[from.index()];
+        Ok(all.iter().position(|listed| *listed == entry))
     }
 
     /// How well the shard suits the move, less is better; `None` where a rule forbids it.
@@ -370,6 +394,7 @@ impl<'t, 'p> Leveller<'t, 'p> {
             "a cluster move raises no stream's sum"
         );
         let shard = entry.0;
+        self.led.unpair(self.tally, entry);
         let is_promotion = self.tally.of(shard).holds(to);
         if !is_promotion {
             self.tally.enter(shard, to);
@@ -379,6 +404,7 @@ impl<'t, 'p> Leveller<'t, 'p> {
             self.tally.leave(shard, from);
         }
         self.led.by_broker[to.index()].push(entry);
+        self.led.pair(self.tally, entry);
         for b in [from, to] {
             if !self.led.by_broker[b.index()].is_empty() {
                 self.givers.push((self.pressure_out(b), Reverse(b)));
