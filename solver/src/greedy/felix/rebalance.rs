@@ -41,13 +41,16 @@ enum Goal {
 /// excess), so that brokers which are equal for the stream are told apart by their totals.
 type Pressure = (i64, i64, i64, i64);
 
+/// A shard with its stream at hand.
+type Listed = (ShardId, StreamId);
+
 /// Leaders that may move, by broker, with their streams at hand: most are passed over for their stream's sake.
 struct Led {
-    by_broker: Vec<Vec<(ShardId, StreamId)>>,
+    by_broker: Vec<Vec<Listed>>,
     /// Where the last look at the broker's shards ended.
     cursor: Vec<usize>,
     /// Where replicas stay, only a follower can take the lead: the shards by leader and follower.
-    by_pair: Option<HashMap<(BrokerId, BrokerId), Vec<(ShardId, StreamId)>>>,
+    by_pair: Option<HashMap<(BrokerId, BrokerId), Vec<Listed>>>,
 }
 
 impl Led {
@@ -76,7 +79,7 @@ impl Led {
         }
     }
     /// Lists a shard under its leader and each of its followers.
-    fn pair(&mut self, tally: &Tally<'_>, entry: (ShardId, StreamId)) {
+    fn pair(&mut self, tally: &Tally<'_>, entry: Listed) {
         let layout = tally.of(entry.0);
         if let (Some(pairs), Some(leader)) = (&mut self.by_pair, layout.leader) {
             for &follower in &layout.followers {
@@ -85,7 +88,7 @@ impl Led {
         }
     }
     /// Takes a shard out of those lists.
-    fn unpair(&mut self, tally: &Tally<'_>, entry: (ShardId, StreamId)) {
+    fn unpair(&mut self, tally: &Tally<'_>, entry: Listed) {
         let layout = tally.of(entry.0);
         if let (Some(pairs), Some(leader)) = (&mut self.by_pair, layout.leader) {
             for &follower in &layout.followers {
@@ -98,7 +101,7 @@ impl Led {
         }
     }
     /// The shards led by `from` that may be handed to `to`, caps and rules aside.
-    fn candidates(&self, from: BrokerId, to: BrokerId) -> &[(ShardId, StreamId)] {
+    fn candidates(&self, from: BrokerId, to: BrokerId) -> &[Listed] {
         match &self.by_pair {
             Some(pairs) => pairs.get(&(from, to)).map_or(&[], Vec::as_slice),
             None => &self.by_broker[from.index()],
@@ -283,8 +286,7 @@ impl<'t, 'p> Leveller<'t, 'p> {
     ) -> Result<Option<usize>, Stop> {
         let shards = self.led.candidates(from, to);
         // Whether a cap leaves room for a further leader is the same for all of them.
-        let fits =
-            |&(shard, _): &(ShardId, StreamId)| self.tally.leader_fits(shard, to, Caps::Configured);
+        let fits = |&(shard, _): &Listed| self.tally.leader_fits(shard, to, Caps::Configured);
         if !shards.first().is_some_and(fits) {
             return Ok(None);
         }
