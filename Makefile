@@ -20,7 +20,7 @@ test: bootstrap
 lint: bootstrap
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
-	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --locked
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
 
 # Leaders against peers, S1 and S2; `make bench FAMILIES=S3` for others. The solver's assertions and overflow checks
 # are off as in a release, but the profile is that of `make test`, so that HiGHS isn't compiled again.

@@ -3,7 +3,7 @@
 //! Reading accepts field names in lowerCamelCase or as the proto files write them, 64-bit integers as numbers or
 //! strings, enums by name or number. A field that no message has is a fault: a policy whose misspelt rule is silently
 //! ignored would be worse than none. So is a field given twice, in one spelling or both, of which a reader could only
-//! guess which one is meant. All faults of a text are listed, each with its line, column and path ([`check`]).
+//! guess which one is meant. All faults of a text are listed, each with its line, column and path (`check`).
 //!
 //! Writing uses the names of the proto files, 64-bit integers as strings (the mapping's own form: a reader that
 //! keeps numbers as doubles loses nothing), fields in the order of the proto files and the keys of maps sorted, so

@@ -1,8 +1,8 @@
 //! The gRPC server: `PlacementService`, health, and reflection v1 and v1alpha.
 //!
-//! A call goes through [`limits`] (deadline, stalled bodies, what tonic's own statuses mean), [`service`] (messages
-//! to [`crate::planning`] and back) and [`pool`] (a bounded number of solves on threads of their own, so that the
-//! async threads only ever move bytes). [`connections`] caps and cuts connections, [`status`] words every error.
+//! A call goes through `limits` (deadline, stalled bodies, what tonic's own statuses mean), `service` (messages
+//! to [`crate::planning`] and back) and `pool` (a bounded number of solves on threads of their own, so that the
+//! async threads only ever move bytes). `connections` caps and cuts connections, `status` words every error.
 //!
 //! Stopping: the listener closes, health says `NOT_SERVING`, calls in progress finish. At the drain limit their
 //! solves are stopped and answer with the best plan they have; what is still open soon after is cut.
