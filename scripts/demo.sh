@@ -44,7 +44,7 @@ title "   Exact beside greedy"
 "$shardflow" compare --server "$address" "$work/kafka.json"
 
 title "   What Kafka's own tools would be given (first lines of the reassignment)"
-"$shardflow" optimize --server "$address" "$work/kafka.json" --output "$work/plan.json"
+"$shardflow" optimize --server "$address" "$work/kafka.json" --certificate --output "$work/plan.json"
 "$shardflow" verify "$work/kafka.json" "$work/plan.json"
 "$shardflow" export kafka "$work/kafka.json" "$work/plan.json" --output "$work/reassignment.json" \
     --rollback "$work/rollback.json"
