@@ -338,8 +338,7 @@ fn prepare(request: &pb::OptimizeRequest) -> Result<(Problem, OptionsRead), Reje
         Err(mut rejection) => {
             findings.0.append(&mut rejection.invalid);
             rejection.invalid = findings.0;
-            let planner = validate::build(&SnapshotInput::default(), &PolicyInput::default());
-            let unbuilt = planner.ok().and_then(|empty| unbuilt(&empty, &options));
+            let unbuilt = strategy::check_planner(options.solve.planner).err();
             rejection.unsupported.extend(unbuilt);
             Err(rejection)
         }

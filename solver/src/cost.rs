@@ -1,6 +1,8 @@
 //! The objective: fifteen ranks, compared lexicographically, and what a placement costs in each.
 
-use crate::snapshot::{Assignment, Counts, Problem, Roles, Shard, ShardId, Traffic, ZoneId};
+use crate::snapshot::{
+    Assignment, Band, Counts, Problem, Shard, ShardId, StreamId, Traffic, ZoneId,
+};
 
 /// Number of ranks.
 pub const RANKS: usize = 15;
@@ -264,9 +266,7 @@ fn add_caps(problem: &Problem, counts: &Counts, cost: &mut Cost) {
 }
 
 fn add_spreads(problem: &Problem, placement: &[Assignment], counts: &Counts, cost: &mut Cost) {
-    let squared = |band: Option<crate::snapshot::Band>, count: i64| {
-        band.map_or(0, |band| band.distance(count) * band.distance(count))
-    };
+    let squared = |band: Option<Band>, count: i64| band.map_or(0, |band| band.squared(count));
     for b in problem.broker_ids() {
         cost[Rank::ClusterLeaderSpread] +=
             squared(problem.cluster_leader_band(b), counts.leaders[b.index()]);
@@ -274,14 +274,11 @@ fn add_spreads(problem: &Problem, placement: &[Assignment], counts: &Counts, cos
             squared(problem.cluster_replica_band(b), counts.replicas[b.index()]);
     }
     let policy = &problem.policy;
-    if policy.roles == Roles::LeadershipOnly && policy.stream_leaders.is_none() {
-        return;
-    }
     if policy.stream_leaders.is_none() && policy.stream_replicas.is_none() {
         return;
     }
     for (s, stream) in problem.streams.iter().enumerate() {
-        let id = crate::snapshot::StreamId::at(s);
+        let id = StreamId::at(s);
         let mut of_stream = Counts::zero(problem.brokers.len(), problem.zones.len());
         for shard in stream.shards.clone() {
             of_stream.add(&problem.brokers, &placement[shard as usize], 1);

@@ -261,6 +261,12 @@ impl Band {
     pub fn distance(self, count: i64) -> i64 {
         (self.low - count).max(count - self.high).max(0)
     }
+    /// What `count` costs: its distance, squared.
+    #[inline]
+    pub fn squared(self, count: i64) -> i64 {
+        let distance = self.distance(count);
+        distance * distance
+    }
 }
 
 /// A validated snapshot and policy in canonical order.

@@ -185,33 +185,31 @@ pub fn judge(problem: &Problem, placement: Vec<Assignment>) -> Answer {
     answer
 }
 
+/// Whether the planner is built.
+///
+/// # Errors
+/// The finding names it.
+pub fn check_planner(planner: Planner) -> Result<(), Finding> {
+    let name = match planner {
+        Planner::Mip => "PLANNER_MIP",
+        Planner::WeightFunction => "PLANNER_WEIGHT_FUNCTION",
+        Planner::Swap => "PLANNER_SWAP",
+        Planner::Auto | Planner::NetworkSimplex | Planner::GreedyTiers => return Ok(()),
+    };
+    Err(Finding {
+        path: "options.planner".to_owned(),
+        value: name.to_owned(),
+        rule: "is not supported by this version".to_owned(),
+    })
+}
+
 /// Whether the planner, and what it would have to decide, is built.
 ///
 /// # Errors
 /// The finding names what is not.
 pub fn check_supported(problem: &Problem, planner: Planner) -> Result<(), Finding> {
-    let unsupported = |path: &str, value: String, rule: &str| {
-        Err(Finding {
-            path: path.to_owned(),
-            value,
-            rule: rule.to_owned(),
-        })
-    };
-    let name = match planner {
-        Planner::Mip => "PLANNER_MIP",
-        Planner::WeightFunction => "PLANNER_WEIGHT_FUNCTION",
-        Planner::Swap => "PLANNER_SWAP",
-        Planner::GreedyTiers => return Ok(()),
-        Planner::Auto | Planner::NetworkSimplex => "",
-    };
-    if !name.is_empty() {
-        return unsupported(
-            "options.planner",
-            name.to_owned(),
-            "is not supported by this version",
-        );
-    }
-    if leaders::applies(problem) {
+    check_planner(planner)?;
+    if planner == Planner::GreedyTiers || leaders::applies(problem) {
         return Ok(());
     }
     let with_followers = (problem.streams.iter())
@@ -220,11 +218,12 @@ pub fn check_supported(problem: &Problem, planner: Planner) -> Result<(), Findin
     let Some(stream) = with_followers else {
         return Ok(());
     };
-    unsupported(
-        &format!("snapshot.streams[{}].replication_factor", stream.position),
-        stream.replication_factor.to_string(),
-        "above 1 is supported by this version only under ROLES_LEADERSHIP_ONLY or with PLANNER_GREEDY_TIERS",
-    )
+    Err(Finding {
+        path: format!("snapshot.streams[{}].replication_factor", stream.position),
+        value: stream.replication_factor.to_string(),
+        rule: "above 1 is supported by this version only under ROLES_LEADERSHIP_ONLY or with PLANNER_GREEDY_TIERS"
+            .to_owned(),
+    })
 }
 
 /// The one thing that keeps a finished solve from its proof: a zone in which the leader network does not count exactly
@@ -317,8 +316,8 @@ fn label(
 ) -> Answer {
     let value = &plan.after.0;
     let mut warnings = Vec::new();
-    let prices = certificate.clone().unwrap_or_default();
-    let bound = verify::bound::bound(problem, &prices);
+    let no_prices = Certificate::default();
+    let bound = verify::bound::bound(problem, certificate.as_ref().unwrap_or(&no_prices));
     let mut bounds = match bound.map(|bound| verify::bound::proven(value, &bound)) {
         Some(Ok(bounds)) => bounds,
         Some(Err(fault)) => {

@@ -118,7 +118,6 @@ struct Layers {
 #[derive(Default)]
 struct FreeShards {
     ids: Vec<ShardId>,
-    nodes: Vec<NodeId>,
     /// Arcs and choices of shard `k` are at `begin[k]..begin[k + 1]`.
     begin: Vec<usize>,
     arcs: Vec<ArcId>,

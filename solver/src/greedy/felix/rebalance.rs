@@ -150,19 +150,13 @@ pub(super) fn run(
 /// What giving one of `count` gains.
 #[inline]
 fn gain_out(band: Band, count: i64) -> i64 {
-    squared(band, count) - squared(band, count - 1)
+    band.squared(count) - band.squared(count - 1)
 }
 
 /// What one more than `count` costs.
 #[inline]
 fn cost_in(band: Band, count: i64) -> i64 {
-    squared(band, count + 1) - squared(band, count)
-}
-
-#[inline]
-fn squared(band: Band, count: i64) -> i64 {
-    let distance = band.distance(count);
-    distance * distance
+    band.squared(count + 1) - band.squared(count)
 }
 
 /// Whether some eligible broker of the stream gains more by giving than another pays for taking.

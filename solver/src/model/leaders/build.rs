@@ -135,12 +135,12 @@ impl<'p> Builder<'p> {
         if (free.iter()).any(|&id| is_orphan(problem, problem.shard(id))) {
             self.add_kept_hubs(s);
         }
-        let representatives = Representatives::of(problem, s);
+        let newcomers = copies.then(|| Representatives::of(problem, s));
         for (k, &id) in free.iter().enumerate() {
             if k % POLL_SHARDS == 0 {
                 budget.poll().map_err(LeaderError::Stopped)?;
             }
-            self.add_shard(id, copies.then_some(&representatives));
+            self.add_shard(id, newcomers.as_ref());
         }
         self.add_slot_arcs(s, free.len() as i64, &pinned_leaders);
         Ok(())
@@ -249,7 +249,6 @@ impl<'p> Builder<'p> {
             self.shards.choices.push(choice);
         }
         self.shards.ids.push(id);
-        self.shards.nodes.push(node);
         self.shards.begin.push(self.shards.arcs.len());
     }
 

@@ -148,14 +148,11 @@ impl LeaderNetwork<'_> {
         let price = |node: &NodeId| sink - potential[node.index()];
         let brokers: Vec<i64> = self.layers.broker_nodes.iter().map(price).collect();
         // Where no free shard can go there is no slot, and a first leader would cost what the stream's spread says.
-        let mut absent = vec![0; self.layers.slots.len()];
-        if rank == Rank::StreamLeaderSpread {
-            absent = self.first_leader_cost();
-        }
-        let slots = (self.layers.slots.iter().zip(absent).enumerate())
-            .map(|(at, (slot, absent))| match slot {
+        let absent = (rank == Rank::StreamLeaderSpread).then(|| self.first_leader_cost());
+        let slots = (self.layers.slots.iter().enumerate())
+            .map(|(at, slot)| match slot {
                 Some(node) => price(node),
-                None => brokers[at % brokers.len()] + absent,
+                None => brokers[at % brokers.len()] + absent.as_ref().map_or(0, |cost| cost[at]),
             })
             .collect();
         let mut prices = RankPrices {
@@ -197,9 +194,9 @@ impl LeaderNetwork<'_> {
         let columns = problem.brokers.len();
         for (at, count) in pinned.iter_mut().enumerate() {
             let (s, b) = (StreamId::at(at / columns), BrokerId::at(at % columns));
-            *count = problem.stream_leader_band(s, b).map_or(0, |band| {
-                band.distance(*count + 1).pow(2) - band.distance(*count).pow(2)
-            });
+            *count = problem
+                .stream_leader_band(s, b)
+                .map_or(0, |band| band.squared(*count + 1) - band.squared(*count));
         }
         pinned
     }
