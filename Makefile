@@ -1,5 +1,5 @@
 # The only command names; CI speaks the same words.
-.PHONY: build demo test lint bench bootstrap
+.PHONY: build demo test lint bench fuzz bootstrap
 
 # Finds, or installs, what the build needs besides Rust.
 bootstrap:
@@ -28,3 +28,13 @@ bench: bootstrap
 	cargo bench --workspace --locked --bench leaders --profile dev \
 		--config profile.dev.package.shardflow-solver.debug-assertions=false \
 		--config profile.dev.package.shardflow-solver.overflow-checks=false -- $(FAMILIES)
+
+# Every fuzz target for SECONDS_EACH seconds, from the corpus that is kept; needs a nightly toolchain and cargo-fuzz.
+# What is found on the way stays in fuzz/target.
+SECONDS_EACH ?= 60
+fuzz:
+	@for target in $$(cargo +nightly fuzz list); do \
+		mkdir -p fuzz/target/corpus/$$target; \
+		cargo +nightly fuzz run $$target fuzz/target/corpus/$$target fuzz/corpus/$$target -- \
+			-max_total_time=$(SECONDS_EACH) -max_len=4096 -timeout=10 -rss_limit_mb=4096 || exit 1; \
+	done
