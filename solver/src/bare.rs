@@ -170,13 +170,13 @@ fn counted(
     match minimized {
         Ok(()) => Ok(Outcome::Optimal(Solution {
             flow: simplex.flow().to_vec(),
-            potentials: simplex.potentials().to_vec(),
+            potentials: simplex.potentials(),
             cost_unit,
         })),
         Err(MinimizeError::Stopped(stop)) => Err(SolveError::Stopped(stop)),
         Err(MinimizeError::Cost(error)) => Err(error.into()),
         Err(MinimizeError::Unbounded { arc }) => {
-            let cycle = negative_cycle(network, &scaled, simplex.potentials(), arc)
+            let cycle = negative_cycle(network, &scaled, &simplex.potentials(), arc)
                 .ok_or_else(|| unproven("unbounded", "its cycle"))?;
             Ok(Outcome::Unbounded(Some(cycle)))
         }
