@@ -140,13 +140,19 @@ pub fn read(
         }
     }
     let whole = magic[..known].chain(input);
-    let reserve = |arcs: u64| usize::try_from(arcs).unwrap_or(usize::MAX);
     if magic == GZIP {
-        let parser = Parser::new(limits, ARCS_AT_FIRST);
+        let parser = Parser::new(limits, arcs_at_first(None));
         return parse(MultiGzDecoder::new(whole), true, parser, budget);
     }
-    let at_first = bytes.map_or(ARCS_AT_FIRST, |bytes| reserve(bytes / ARC_BYTES_MIN));
-    parse(whole, false, Parser::new(limits, at_first), budget)
+    let parser = Parser::new(limits, arcs_at_first(bytes));
+    parse(whole, false, parser, budget)
+}
+
+/// Arcs for which room is reserved before they are seen, whatever the `p` line promises.
+fn arcs_at_first(bytes: Option<u64>) -> usize {
+    bytes.map_or(ARCS_AT_FIRST, |bytes| {
+        usize::try_from(bytes / ARC_BYTES_MIN).unwrap_or(usize::MAX)
+    })
 }
 
 fn parse(

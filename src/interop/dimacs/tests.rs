@@ -233,6 +233,8 @@ fn what_is_too_large_is_told_apart_from_what_is_malformed() {
 
 #[test]
 fn nothing_is_reserved_that_the_input_cannot_fill() {
+    assert_eq!(arcs_at_first(Some(GOOD.len() as u64)), 6);
+    assert_eq!(arcs_at_first(None), ARCS_AT_FIRST);
     // 2^29 arcs would be 20 GB; the promise is kept by nothing in the file.
     let text = format!("p min 2 {}\na 1 2 0 1 1\n", 1 << 29);
     assert_eq!(
