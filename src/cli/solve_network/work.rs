@@ -160,7 +160,7 @@ fn read(path: &Path, budget: &mut Budget<'_>) -> Result<Instance, ReadError> {
     if found.is_dir() {
         return Err(io::Error::from(io::ErrorKind::IsADirectory).into());
     }
-    let bytes = found.is_file().then(|| found.len());
+    let bytes = found.is_file().then_some(found.len());
     dimacs::read(file, bytes, &limits, budget)
 }
 
