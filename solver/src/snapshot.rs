@@ -123,6 +123,9 @@ impl Stream {
     }
 }
 
+/// So many zones are searched one by one.
+const LISTED_FEW: usize = 8;
+
 /// Traffic cost of one replica by zone: `cross(z) = total − reached(z)`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Traffic {
@@ -134,7 +137,13 @@ pub struct Traffic {
 
 impl Traffic {
     /// Σ weight of the sources that do not list `zone`.
+    #[inline]
     pub fn cross(&self, zone: ZoneId) -> i64 {
+        // Most shards list a handful of zones; a search by halves would wait for each load in turn.
+        if self.reached.len() <= LISTED_FEW {
+            let listed = self.reached.iter().find(|entry| entry.0 == zone);
+            return self.total - listed.map_or(0, |entry| entry.1);
+        }
         match self.reached.binary_search_by_key(&zone, |entry| entry.0) {
             Ok(at) => self.total - self.reached[at].1,
             Err(_) => self.total,

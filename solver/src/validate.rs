@@ -1,7 +1,9 @@
 //! From input to problem: every finding at once, or a [`Problem`] that its users can rely on.
 //!
 //! Checks run over the input in the caller's order and only collect; nothing is built before all of them have
-//! passed, so that a caller mends a request once. Complexity: O(input · log input).
+//! passed, so that a caller mends a request once. Complexity: O(input · log input), O(input) where shards come stream by
+//! stream in the order of their numbers. The caller's interrupt is polled every [`POLL_EVERY`] shards; only the sort of
+//! one stream's shards is not cut short.
 
 mod assemble;
 mod flights;
@@ -11,6 +13,7 @@ mod snapshot;
 
 use std::fmt;
 
+use crate::budget::{Stop, never};
 use crate::input::{PolicyInput, SnapshotInput};
 use crate::snapshot::Problem;
 
@@ -44,6 +47,43 @@ pub struct Rejection {
     pub unsupported: Vec<Finding>,
 }
 
+/// Why there is no problem.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum BuildError {
+    /// The input is wrong.
+    Rejected(Rejection),
+    /// The interrupt asked to stop before that was known.
+    Stopped(Stop),
+}
+
+impl From<Stop> for BuildError {
+    fn from(reason: Stop) -> Self {
+        BuildError::Stopped(reason)
+    }
+}
+
+/// Shards between two polls of the interrupt: well under a millisecond of work.
+pub const POLL_EVERY: usize = 512;
+
+/// Polls the interrupt at an even pace.
+struct Pace<'a> {
+    interrupt: &'a dyn Fn() -> Option<Stop>,
+    left: usize,
+}
+
+impl Pace<'_> {
+    /// Counts so many shards.
+    #[inline]
+    fn step(&mut self, shards: usize) -> Result<(), Stop> {
+        if shards < self.left {
+            self.left -= shards;
+            return Ok(());
+        }
+        self.left = POLL_EVERY;
+        (self.interrupt)().map_or(Ok(()), Err)
+    }
+}
+
 /// Findings as they are made.
 #[derive(Default)]
 struct Findings(Vec<Finding>);
@@ -70,20 +110,36 @@ impl Findings {
 /// # Errors
 /// Everything that is wrong, and every feature that is asked for and not built.
 pub fn build(snapshot: &SnapshotInput, policy: &PolicyInput) -> Result<Problem, Rejection> {
+    match build_within(snapshot, policy, &never) {
+        Ok(problem) => Ok(problem),
+        Err(BuildError::Rejected(rejection)) => Err(rejection),
+        // It never asks.
+        Err(BuildError::Stopped(_)) => Err(Rejection::default()),
+    }
+}
+
+/// The same, until `interrupt` answers with a reason to stop.
+///
+/// # Errors
+/// As for [`build`], and the interrupt's reason; which findings there would have been stays unknown then.
+pub fn build_within(
+    snapshot: &SnapshotInput,
+    policy: &PolicyInput,
+    interrupt: &dyn Fn() -> Option<Stop>,
+) -> Result<Problem, BuildError> {
+    let mut pace = Pace { interrupt, left: 0 };
     let mut findings = Findings::default();
-    let resolved = snapshot::resolve(snapshot, &mut findings);
-    let layouts = flights::apply(snapshot, &resolved, &mut findings);
+    let resolved = snapshot::resolve(snapshot, &mut findings, &mut pace)?;
+    let landed = flights::apply(snapshot, &resolved, &mut findings);
     let weights = policy::check(policy, &mut findings);
-    ranges::check(snapshot, &resolved, &weights, &mut findings);
+    ranges::check(snapshot, &resolved, &weights, &mut findings, &mut pace)?;
     let unsupported = policy::unsupported(snapshot, policy);
-    if findings.0.is_empty() && unsupported.is_empty() {
-        Ok(assemble::problem(
-            snapshot, policy, weights, &resolved, layouts,
-        ))
-    } else {
-        Err(Rejection {
+    if !findings.0.is_empty() || !unsupported.is_empty() {
+        return Err(BuildError::Rejected(Rejection {
             invalid: findings.0,
             unsupported,
-        })
+        }));
     }
+    let problem = assemble::problem(snapshot, policy, weights, &resolved, &landed, &mut pace)?;
+    Ok(problem)
 }

@@ -1,9 +1,14 @@
-//! Puts a checked input in canonical order. Nothing here can fail.
+//! Puts a checked input in canonical order. Nothing is found any more; only the interrupt can end it early.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
+use foldhash::HashMap;
+use smallvec::SmallVec;
+
+use super::Pace;
 use super::flights::Landed;
-use super::snapshot::{Resolved, Zoning};
+use super::snapshot::{Layout, Resolved, Zoning};
+use crate::budget::Stop;
 use crate::input::{PolicyInput, SnapshotInput, SpreadInput, TrafficSourceInput};
 use crate::snapshot::{
     Assignment, Broker, BrokerId, BrokerState, Counts, Limits, Policy, Problem, Roles, Shard,
@@ -15,8 +20,9 @@ pub(super) fn problem(
     policy: &PolicyInput,
     weights: Weights,
     resolved: &Resolved<'_>,
-    layouts: Vec<Landed>,
-) -> Problem {
+    landed: &BTreeMap<usize, Landed>,
+    pace: &mut Pace<'_>,
+) -> Result<Problem, Stop> {
     let mut warnings = Vec::new();
     let (zones, zone_ids, absent_zone_minimum) = zones(snapshot, policy, resolved, &mut warnings);
     let broker_order = order(snapshot.brokers.len(), |i| &snapshot.brokers[i].id);
@@ -49,17 +55,13 @@ pub(super) fn problem(
         .iter()
         .map(|&i| context.stream(i, policy, &mut warnings))
         .collect();
-    let shards = context.shards(layouts, &stream_ids);
-    let mut next = 0;
-    for (s, stream) in streams.iter_mut().enumerate() {
-        let first = next;
-        while (shards.get(next)).is_some_and(|shard: &Shard| shard.stream.index() == s) {
-            next += 1;
-        }
-        stream.shards = first as u32..next as u32;
+    let starts = context.starts(&stream_ids, pace)?;
+    for (stream, bounds) in streams.iter_mut().zip(starts.windows(2)) {
+        stream.shards = bounds[0]..bounds[1];
     }
-    let limits = limits(&brokers, &zones, &shards);
-    Problem {
+    let shards = context.shards(landed, &stream_ids, starts, pace)?;
+    let limits = limits(&brokers, &zones, &shards, pace)?;
+    Ok(Problem {
         cluster_id: snapshot.cluster_id.clone(),
         generation: snapshot.generation.clone(),
         share_total: active_share(&brokers, |_| true),
@@ -74,7 +76,7 @@ pub(super) fn problem(
         shards,
         limits,
         warnings,
-    }
+    })
 }
 
 /// Positions in the order of their keys.
@@ -192,59 +194,125 @@ impl Context<'_> {
         }
     }
 
-    /// Shards in canonical order.
-    fn shards(&self, layouts: Vec<Landed>, stream_ids: &[u32]) -> Vec<Shard> {
-        let mut shards: Vec<Shard> = (self.snapshot.shards.iter())
-            .zip(&self.resolved.layouts)
-            .zip(layouts)
-            .filter_map(|((input, listed), landed)| {
-                let stream = StreamId(stream_ids[listed.stream?]);
-                let present = self.assignment(&landed);
-                let is_led = present
-                    .leader
-                    .is_some_and(|b| self.brokers[b.index()].state != BrokerState::Down);
-                Some(Shard {
-                    id: input.id.clone(),
-                    stream,
-                    number: input.number,
-                    size_bytes: input.size_bytes,
-                    rate: input.rate,
-                    is_pinned: (input.pinned || landed.is_held) && is_led,
-                    leader_traffic: self.traffic(&input.sources),
-                    follower_traffic: self.traffic(&input.follower_sources),
-                    present,
-                })
-            })
-            .collect();
-        shards.sort_by(|a, b| (a.stream, a.number, &a.id).cmp(&(b.stream, b.number, &b.id)));
-        shards
+    /// Where the shards of each stream begin in canonical order, and where the last one's end.
+    fn starts(&self, stream_ids: &[u32], pace: &mut Pace<'_>) -> Result<Vec<u32>, Stop> {
+        let mut starts = vec![0; stream_ids.len() + 1];
+        for layout in &self.resolved.layouts {
+            pace.step(1)?;
+            if let Some(stream) = layout.stream {
+                starts[stream_ids[stream] as usize + 1] += 1;
+            }
+        }
+        for at in 1..starts.len() {
+            starts[at] += starts[at - 1];
+        }
+        Ok(starts)
     }
 
-    fn assignment(&self, landed: &Landed) -> Assignment {
+    /// Shards in canonical order: dealt out to their streams, which are sorted one by one.
+    fn shards(
+        &self,
+        landed: &BTreeMap<usize, Landed>,
+        stream_ids: &[u32],
+        starts: Vec<u32>,
+        pace: &mut Pace<'_>,
+    ) -> Result<Vec<Shard>, Stop> {
+        let (inputs, layouts) = (&self.snapshot.shards, &self.resolved.layouts);
+        let mut order = vec![0_u32; starts.last().map_or(0, |&end| end as usize)];
+        let mut next = starts.clone();
+        for (i, layout) in layouts.iter().enumerate() {
+            pace.step(1)?;
+            let Some(stream) = layout.stream else {
+                continue;
+            };
+            let place = &mut next[stream_ids[stream] as usize];
+            order[*place as usize] = i as u32;
+            *place += 1;
+        }
+        let key = |i: &u32| {
+            let input = &inputs[*i as usize];
+            (input.number, input.id.as_str())
+        };
+        let mut shards = Vec::with_capacity(order.len());
+        let mut reached = Vec::new();
+        for (s, bounds) in starts.windows(2).enumerate() {
+            let of_stream = &mut order[bounds[0] as usize..bounds[1] as usize];
+            if !of_stream.is_sorted_by_key(key) {
+                of_stream.sort_unstable_by(|a, b| key(a).cmp(&key(b)));
+            }
+            for &mut i in of_stream {
+                pace.step(1)?;
+                let i = i as usize;
+                let layout = (&layouts[i], landed.get(&i));
+                shards.push(self.shard(i, StreamId::at(s), layout, &mut reached));
+            }
+        }
+        Ok(shards)
+    }
+
+    fn shard(
+        &self,
+        position: usize,
+        stream: StreamId,
+        (listed, landed): (&Layout, Option<&Landed>),
+        reached: &mut Vec<(ZoneId, i64)>,
+    ) -> Shard {
+        let input = &self.snapshot.shards[position];
+        let present = match landed {
+            Some(landed) => self.assignment(landed.leader, &landed.followers),
+            None => self.assignment(listed.leader, &listed.followers),
+        };
+        let is_live = |b: BrokerId| self.brokers[b.index()].state != BrokerState::Down;
+        let is_led = present.leader.is_some_and(is_live);
+        let is_held = landed.is_some_and(|landed| landed.is_held);
+        Shard {
+            id: input.id.clone(),
+            stream,
+            number: input.number,
+            size_bytes: input.size_bytes,
+            rate: input.rate,
+            is_pinned: (input.pinned || is_held) && is_led,
+            leader_traffic: self.traffic(&input.sources, reached),
+            follower_traffic: self.traffic(&input.follower_sources, reached),
+            present,
+        }
+    }
+
+    fn assignment(&self, leader: Option<usize>, followers: &[usize]) -> Assignment {
         let id = |i: usize| BrokerId(self.broker_ids[i]);
-        let mut followers: Vec<BrokerId> = landed.followers.iter().map(|&i| id(i)).collect();
+        let mut followers: Vec<BrokerId> = followers.iter().map(|&i| id(i)).collect();
         followers.sort_unstable();
         Assignment {
-            leader: landed.leader.map(id),
+            leader: leader.map(id),
             followers,
         }
     }
 
-    fn traffic(&self, sources: &[TrafficSourceInput]) -> Traffic {
-        let mut reached: BTreeMap<ZoneId, i64> = BTreeMap::new();
+    /// What the sources come to, zone by zone; `reached` is a buffer.
+    fn traffic(&self, sources: &[TrafficSourceInput], reached: &mut Vec<(ZoneId, i64)>) -> Traffic {
+        reached.clear();
         let mut total = 0;
         for source in sources {
             total += source.weight;
-            let zones: BTreeSet<ZoneId> = (source.zones.iter())
-                .filter_map(|name| self.zone_ids.get(name.as_str()).copied())
-                .collect();
-            for zone in zones {
-                *reached.entry(zone).or_default() += source.weight;
-            }
+            let ids = source.zones.iter();
+            let ids = ids.filter_map(|name| self.zone_ids.get(name.as_str()).copied());
+            let mut zones: SmallVec<[ZoneId; 8]> = ids.collect();
+            zones.sort_unstable();
+            zones.dedup();
+            reached.extend(zones.into_iter().map(|zone| (zone, source.weight)));
+        }
+        if sources.len() > 1 {
+            reached.sort_unstable_by_key(|entry| entry.0);
+            // The first of a zone takes up the others.
+            reached.dedup_by(|next, first| {
+                let is_same = next.0 == first.0;
+                first.1 += if is_same { next.1 } else { 0 };
+                is_same
+            });
         }
         Traffic {
             total,
-            reached: reached.into_iter().collect(),
+            reached: reached.as_slice().to_vec(),
         }
     }
 }
@@ -256,9 +324,15 @@ fn active_share(brokers: &[Broker], open: impl Fn(usize) -> bool) -> u64 {
         .sum()
 }
 
-fn limits(brokers: &[Broker], zones: &[Zone], shards: &[Shard]) -> Limits {
+fn limits(
+    brokers: &[Broker],
+    zones: &[Zone],
+    shards: &[Shard],
+    pace: &mut Pace<'_>,
+) -> Result<Limits, Stop> {
     let mut present = Counts::zero(brokers.len(), zones.len());
     for shard in shards {
+        pace.step(1)?;
         present.add(brokers, &shard.present, 1);
     }
     let in_force =
@@ -274,7 +348,7 @@ fn limits(brokers: &[Broker], zones: &[Zone], shards: &[Shard]) -> Limits {
         zone_leaders: with(&present.zone_leaders, &|z| zones[z].max_leaders),
         zone_replicas: with(&present.zone_replicas, &|z| zones[z].max_replicas),
     };
-    Limits { present, in_force }
+    Ok(Limits { present, in_force })
 }
 
 fn domain_policy(

@@ -5,6 +5,8 @@
 //! with it; otherwise the old leader's replica goes. A flight lapses (is ignored) when its destination is `DOWN`
 //! or the shard has no live leader to feed it.
 
+use std::collections::BTreeMap;
+
 use super::Findings;
 use super::snapshot::{Layout, Resolved};
 use crate::input::{InFlightInput, SnapshotInput};
@@ -25,19 +27,18 @@ struct Flight {
     to: usize,
 }
 
-/// By shard, the layout with flights finished.
+/// The layouts with flights finished of the shards that have any, by position.
 pub(super) fn apply(
     snapshot: &SnapshotInput,
     resolved: &Resolved<'_>,
     findings: &mut Findings,
-) -> Vec<Landed> {
-    let mut flights: Vec<[Option<Flight>; 2]> = Vec::new();
-    flights.resize_with(resolved.layouts.len(), Default::default);
+) -> BTreeMap<usize, Landed> {
+    let mut flights: BTreeMap<usize, [Option<Flight>; 2]> = BTreeMap::new();
     for (position, flight) in snapshot.in_flight.iter().enumerate() {
         let Some((shard, parsed)) = check(position, flight, resolved, findings) else {
             continue;
         };
-        let slot = &mut flights[shard][flight.role as usize];
+        let slot = &mut flights.entry(shard).or_default()[flight.role as usize];
         if let Some(first) = slot {
             findings.add(
                 format!("snapshot.in_flight[{position}].shard"),
@@ -51,8 +52,11 @@ pub(super) fn apply(
         }
         *slot = Some(parsed);
     }
-    let land = |(layout, flights)| land(snapshot, layout, flights, findings);
-    resolved.layouts.iter().zip(flights).map(land).collect()
+    let landed = flights.into_iter().map(|(shard, flights)| {
+        let layout = &resolved.layouts[shard];
+        (shard, land(snapshot, layout, flights, findings))
+    });
+    landed.collect()
 }
 
 fn check(

@@ -4,8 +4,9 @@
 //! stay below twice the largest total. Totals are therefore held to a 32nd of `i64`, and no engine has to
 //! check an addition.
 
-use super::Findings;
 use super::snapshot::Resolved;
+use super::{Findings, Pace};
+use crate::budget::Stop;
 use crate::input::{SnapshotInput, TrafficSourceInput};
 use crate::snapshot::Weights;
 
@@ -19,9 +20,11 @@ pub(super) fn check(
     resolved: &Resolved<'_>,
     weights: &Weights,
     findings: &mut Findings,
-) {
+    pace: &mut Pace<'_>,
+) -> Result<(), Stop> {
     let mut totals = Totals::default();
     for (i, shard) in snapshot.shards.iter().enumerate() {
+        pace.step(1)?;
         let layout = &resolved.layouts[i];
         let factor = (layout.stream).map_or(1, |s| snapshot.streams[s].replication_factor.max(1));
         let wanted = i128::from(factor);
@@ -66,6 +69,7 @@ pub(super) fn check(
         );
     }
     totals.check(weights, findings);
+    Ok(())
 }
 
 #[derive(Default)]

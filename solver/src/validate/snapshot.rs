@@ -1,9 +1,11 @@
 //! Resolves the ids of a snapshot to positions in its lists and checks each item by itself.
 
-use std::collections::HashMap;
-use std::collections::HashSet;
+use std::ops::RangeInclusive;
 
-use super::Findings;
+use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
+
+use super::{Findings, Pace};
+use crate::budget::Stop;
 use crate::input::{BrokerInput, ShardInput, SnapshotInput, TrafficSourceInput};
 use crate::snapshot::BrokerState;
 
@@ -33,12 +35,17 @@ pub(super) struct Layout {
     pub(super) followers: Vec<usize>,
 }
 
-pub(super) fn resolve<'a>(snapshot: &'a SnapshotInput, findings: &mut Findings) -> Resolved<'a> {
+pub(super) fn resolve<'a>(
+    snapshot: &'a SnapshotInput,
+    findings: &mut Findings,
+    pace: &mut Pace<'_>,
+) -> Result<Resolved<'a>, Stop> {
     let brokers = unique(
         "snapshot.brokers",
         snapshot.brokers.iter().map(|b| b.id.as_str()),
         findings,
-    );
+        pace,
+    )?;
     for (i, broker) in snapshot.brokers.iter().enumerate() {
         check_broker(i, broker, findings);
     }
@@ -47,7 +54,8 @@ pub(super) fn resolve<'a>(snapshot: &'a SnapshotInput, findings: &mut Findings) 
         "snapshot.streams",
         snapshot.streams.iter().map(|s| s.id.as_str()),
         findings,
-    );
+        pace,
+    )?;
     for (i, stream) in snapshot.streams.iter().enumerate() {
         let allowed = stream.allowed_brokers.iter().enumerate();
         for (j, _) in allowed.filter(|(_, id)| id.is_empty()) {
@@ -62,57 +70,116 @@ pub(super) fn resolve<'a>(snapshot: &'a SnapshotInput, findings: &mut Findings) 
         "snapshot.shards",
         snapshot.shards.iter().map(|s| s.id.as_str()),
         findings,
-    );
-    let mut numbers = HashSet::new();
-    let layouts = (snapshot.shards.iter().enumerate())
-        .map(|(i, shard)| {
-            let layout = check_shard(i, shard, &brokers, &streams, findings);
-            if let (Some(stream), Some(number)) = (layout.stream, shard.number)
-                && !numbers.insert((stream, number))
-            {
-                findings.add(
-                    format!("snapshot.shards[{i}].number"),
-                    number,
-                    format!(
-                        "is the number of another shard of stream {:?}",
-                        shard.stream
-                    ),
-                );
-            }
-            layout
-        })
-        .collect();
-    Resolved {
+        pace,
+    )?;
+    let mut layouts = Vec::with_capacity(snapshot.shards.len());
+    let mut names = Names {
+        brokers: &brokers,
+        streams: &streams,
+        last: None,
+    };
+    let mut numbers = Numbers::new(streams.len());
+    for (i, shard) in snapshot.shards.iter().enumerate() {
+        pace.step(1)?;
+        let layout = check_shard(i, shard, &mut names, findings);
+        if let (Some(stream), Some(number)) = (layout.stream, shard.number)
+            && !numbers.insert(stream, number)
+        {
+            findings.add(
+                format!("snapshot.shards[{i}].number"),
+                number,
+                format!(
+                    "is the number of another shard of stream {:?}",
+                    shard.stream
+                ),
+            );
+        }
+        layouts.push(layout);
+    }
+    Ok(Resolved {
         brokers,
         shards,
         zoning,
         layouts,
+    })
+}
+
+/// Positions of brokers and streams by id.
+struct Names<'a> {
+    brokers: &'a HashMap<&'a str, usize>,
+    streams: &'a HashMap<&'a str, usize>,
+    /// The stream asked for last: the shards of one mostly come together.
+    last: Option<(&'a str, usize)>,
+}
+
+impl<'a> Names<'a> {
+    fn stream(&mut self, id: &'a str) -> Option<usize> {
+        if let Some((_, at)) = self.last.filter(|last| last.0 == id) {
+            return Some(at);
+        }
+        self.last = self.streams.get(id).map(|&at| (id, at));
+        self.last.map(|last| last.1)
+    }
+}
+
+/// The numbers of each stream's shards so far.
+struct Numbers {
+    /// By stream, numbers without a gap: those that each continued the one before, as they mostly all do.
+    runs: Vec<Option<RangeInclusive<u32>>>,
+    /// All others.
+    others: HashSet<(usize, u32)>,
+}
+
+impl Numbers {
+    fn new(streams: usize) -> Self {
+        Numbers {
+            runs: vec![None; streams],
+            others: HashSet::new(),
+        }
+    }
+
+    /// Adds a number; false where the stream has it already.
+    fn insert(&mut self, stream: usize, number: u32) -> bool {
+        let Some(run) = &mut self.runs[stream] else {
+            self.runs[stream] = Some(number..=number);
+            return true;
+        };
+        if run.contains(&number) {
+            return false;
+        }
+        let entry = (stream, number);
+        if run.end().checked_add(1) == Some(number) && !self.others.contains(&entry) {
+            *run = *run.start()..=number;
+            return true;
+        }
+        self.others.insert(entry)
     }
 }
 
 /// Position by id; empty and repeated ids are findings.
 fn unique<'a>(
     list: &str,
-    ids: impl Iterator<Item = &'a str>,
+    ids: impl ExactSizeIterator<Item = &'a str>,
     findings: &mut Findings,
-) -> HashMap<&'a str, usize> {
-    let mut positions = HashMap::new();
+    pace: &mut Pace<'_>,
+) -> Result<HashMap<&'a str, usize>, Stop> {
+    let mut positions = HashMap::with_capacity(ids.len());
     for (i, id) in ids.enumerate() {
+        pace.step(1)?;
         if id.is_empty() {
             findings.add(format!("{list}[{i}].id"), "", "must not be empty");
             continue;
         }
-        if let Some(&first) = positions.get(id) {
+        let first = *positions.entry(id).or_insert(i);
+        if first != i {
             findings.add(
                 format!("{list}[{i}].id"),
                 id,
                 format!("is already the id of {list}[{first}]"),
             );
-            continue;
         }
-        positions.insert(id, i);
     }
-    positions
+    Ok(positions)
 }
 
 fn check_broker(i: usize, broker: &BrokerInput, findings: &mut Findings) {
@@ -151,14 +218,14 @@ fn zoning(brokers: &[BrokerInput], findings: &mut Findings) -> Zoning {
     Zoning::Named
 }
 
-fn check_shard(
+fn check_shard<'a>(
     i: usize,
-    shard: &ShardInput,
-    brokers: &HashMap<&str, usize>,
-    streams: &HashMap<&str, usize>,
+    shard: &'a ShardInput,
+    names: &mut Names<'a>,
     findings: &mut Findings,
 ) -> Layout {
-    let stream = streams.get(shard.stream.as_str()).copied();
+    let stream = names.stream(&shard.stream);
+    let brokers = names.brokers;
     if stream.is_none() {
         findings.add(
             format!("snapshot.shards[{i}].stream"),

@@ -37,16 +37,25 @@
 //! factor 1. In the first case replicas stay, whatever the choices: their excess is a constant, and their prices are
 //! passed over.
 //!
-//! Complexity: O(shards · (sources + replicas) + streams · brokers · log shards) for each rank.
+//! **Sizes.** Prices beyond ±2⁶⁰ are taken for that, and own costs beyond 2⁶¹ for that: any integers are prices, and a
+//! lower own cost only lowers the bound. Sums of one shard then stay within `i64`; totals are `i128`.
+//!
+//! **Complexity.** O(shards · (sources + replicas) + listed slots · log shards + streams · brokers): a slot that the
+//! certificate doesn't list has α = 0, so that its term is a distance of two intervals; and the cheapest newcomers of a
+//! stream are found by walking brokers in the order of their own prices, which is the same for all streams.
 
 mod convex;
+mod hubs;
+mod prices;
 
-use self::convex::{Range, Shape, minimum};
-use super::placement::{Bands, Tally, Vector, Wanted, add, live_leader, live_replicas, takes};
+use self::convex::{Range, Shape, add_minimum};
+use self::hubs::Hubs;
+use self::prices::{Prices, Row};
+use super::placement::{Bands, Own, Replicas, Tally, Vector, Wanted, live_leader, live_replicas};
 use super::{Fault, Rule};
 use crate::certificate::{Certificate, RankPrices, SlotPrice};
 use crate::cost::{Cost, RANKS, Rank};
-use crate::snapshot::{BrokerId, Problem, Roles, Stream, Traffic, ZoneId};
+use crate::snapshot::{BrokerId, BrokerState, Problem, Roles, Shard, Stream, StreamId};
 
 /// No placement has a lexicographically smaller cost.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -124,13 +133,14 @@ pub fn bound(problem: &Problem, certificate: &Certificate) -> Option<Bound> {
     if !applies(problem) || !check_shape(problem, certificate).is_empty() {
         return None;
     }
-    let prices = Prices::new(problem, certificate);
-    let mut sums = Sums::new(problem);
-    for stream in 0..problem.streams.len() {
-        sums.add_stream(problem, &prices, stream);
+    let mut prices = Prices::new(problem, certificate);
+    let mut sums = Sums::new(problem, &prices);
+    for (s, stream) in problem.streams.iter().enumerate() {
+        prices.turn_to(StreamId::at(s));
+        sums.add_stream(stream, &prices);
     }
-    sums.add_brokers(problem, &prices);
-    sums.add_zones(problem, &prices);
+    sums.add_brokers(&prices);
+    sums.add_zones(&prices);
     Some(Bound(sums.total))
 }
 
@@ -158,150 +168,175 @@ pub fn proven(value: &Cost, bound: &Bound) -> Result<[Option<i64>; RANKS], Fault
     Ok(proven)
 }
 
-/// The prices of a certificate, absent ones zero.
-struct Prices<'a> {
-    slots: [&'a [SlotPrice]; RANKS],
-    brokers: Vec<Vector>,
-    zones: Vec<Vector>,
-    broker_replicas: Vec<Vector>,
-    zone_replicas: Vec<Vector>,
-}
-
-impl<'a> Prices<'a> {
-    fn new(problem: &Problem, certificate: &'a Certificate) -> Self {
-        let (brokers, zones) = (problem.brokers.len(), problem.zones.len());
-        let mut prices = Prices {
-            slots: [&[]; RANKS],
-            brokers: vec![[0; RANKS]; brokers],
-            zones: vec![[0; RANKS]; zones],
-            broker_replicas: vec![[0; RANKS]; brokers],
-            zone_replicas: vec![[0; RANKS]; zones],
-        };
-        for entry in &certificate.ranks {
-            let rank = entry.rank as usize;
-            let fill = |into: &mut [Vector], from: &[i64]| {
-                for (into, &price) in into.iter_mut().zip(from) {
-                    into[rank] = i128::from(price);
-                }
-            };
-            prices.slots[rank] = &entry.slots;
-            fill(&mut prices.brokers, &entry.brokers);
-            fill(&mut prices.zones, &entry.zones);
-            if problem.policy.roles == Roles::LeadersAndFollowers {
-                fill(&mut prices.broker_replicas, &entry.broker_replicas);
-                fill(&mut prices.zone_replicas, &entry.zone_replicas);
-            }
-        }
-        prices
-    }
-    /// The multipliers of a broker's leaders and of its replicas.
-    fn of_broker(&self, b: usize, zone: usize) -> [Vector; 2] {
-        let replicas = less(&self.broker_replicas[b], &self.zone_replicas[zone]);
-        let leaders = less(&self.brokers[b], &self.zones[zone]);
-        [less(&leaders, &replicas), replicas]
-    }
-    /// The multipliers of a zone's leaders and of its replicas.
-    fn of_zone(&self, zone: usize) -> [Vector; 2] {
-        let replicas = self.zone_replicas[zone];
-        [less(&self.zones[zone], &replicas), replicas]
-    }
-    /// Price of each slot of a stream, by broker.
-    fn of_stream(&self, stream: usize) -> Vec<Vector> {
-        let mut slots = self.brokers.clone();
-        for (rank, prices) in self.slots.iter().enumerate() {
-            let from = prices.partition_point(|slot| slot.stream.index() < stream);
-            let of_stream = prices[from..].iter();
-            for slot in of_stream.take_while(|slot| slot.stream.index() == stream) {
-                slots[slot.broker.index()][rank] = i128::from(slot.price);
-            }
-        }
-        slots
-    }
-}
-
 /// The bound as it adds up, and the counts that the terms of brokers and zones need.
-struct Sums {
+struct Sums<'a> {
+    problem: &'a Problem,
     total: Vector,
     /// What pinned shards use, and, where only leadership is decided, the live replicas of all shards.
     fixed: Tally,
-    /// Free shards that may be led from the broker, added up over streams.
-    broker_room: Vec<i64>,
     /// The present counts, from which the caps in force follow.
     present: Tally,
+    /// Free shards that may be led from the broker, added up over streams.
+    broker_room: Vec<i64>,
+    /// Where a new leader would go, and a replica that does not lead.
+    leaders: Hubs<'a>,
+    kept: Hubs<'a>,
+    of_stream: OfStream,
 }
 
-impl Sums {
-    fn new(problem: &Problem) -> Self {
+/// Counts of the stream at hand, by broker.
+struct OfStream {
+    /// Leaders of pinned shards.
+    pinned: Vec<i64>,
+    /// Live replicas of free shards.
+    held: Vec<i64>,
+    /// Free shards.
+    free: i64,
+}
+
+impl OfStream {
+    fn clear(&mut self) {
+        self.pinned.fill(0);
+        self.held.fill(0);
+        self.free = 0;
+    }
+}
+
+impl<'a> Sums<'a> {
+    fn new(problem: &'a Problem, prices: &Prices<'_>) -> Self {
         let mut total: Vector = [0; RANKS];
         total[Rank::ZoneMinimumShortfall as usize] = i128::from(problem.policy.absent_zone_minimum);
+        let brokers = problem.brokers.len();
         Sums {
+            problem,
             total,
             fixed: Tally::empty(problem),
-            broker_room: vec![0; problem.brokers.len()],
-            present: Tally::present(problem),
+            present: Tally::empty(problem),
+            broker_room: vec![0; brokers],
+            leaders: Hubs::new(problem, |b| prices.of_slot(b)),
+            kept: Hubs::new(problem, |b| prices.of_replica(b)),
+            of_stream: OfStream {
+                pinned: vec![0; brokers],
+                held: vec![0; brokers],
+                free: 0,
+            },
         }
     }
 
     /// The shards of a stream and its slots.
-    fn add_stream(&mut self, problem: &Problem, prices: &Prices<'_>, at: usize) {
-        let stream = &problem.streams[at];
-        let slots = prices.of_stream(at);
-        let hubs = Hubs::new(problem, stream, &slots);
-        let kept = Hubs::new(problem, stream, &prices.broker_replicas);
-        let mut pinned = vec![0; problem.brokers.len()];
-        let mut room = vec![0; problem.brokers.len()];
-        let mut free = 0;
+    fn add_stream(&mut self, stream: &'a Stream, prices: &Prices<'_>) {
+        let problem = self.problem;
+        let changed = prices.changed();
+        self.leaders.turn_to(stream, changed, |b| prices.of_slot(b));
+        self.kept.turn_to(stream, &[], |b| prices.of_replica(b));
+        self.of_stream.clear();
         for shard in &problem.shards[stream.shards.start as usize..stream.shards.end as usize] {
-            let live = live_replicas(problem, &shard.present);
-            if shard.is_pinned {
-                let leader = live_leader(problem, &shard.present);
-                let own = Wanted::new(problem, shard).own(leader, &live).0;
-                add(&mut self.total, &own);
-                self.fixed.add(problem, &shard.present, 1);
-                if let Some(leader) = leader {
-                    pinned[leader.index()] += 1;
-                }
-                continue;
-            }
-            free += 1;
-            for &holder in &live {
-                room[holder.index()] += 1;
-                if problem.policy.roles == Roles::LeadershipOnly {
-                    self.fixed.replicas[holder.index()] += 1;
-                    self.fixed.zone_replicas[problem.brokers[holder.index()].zone.index()] += 1;
-                }
-            }
-            let wanted = Wanted::new(problem, shard);
-            let led = cheapest_lead(&wanted, &live, &slots, &hubs);
-            let mut best = led;
-            if live_leader(problem, &shard.present).is_none() {
-                let unled = cheapest_unled(&wanted, &live, &prices.broker_replicas, &kept);
-                best = Some(led.map_or(unled, |led| led.min(unled)));
-            }
-            add(&mut self.total, &best.unwrap_or([0; RANKS]));
+            self.add_shard(shard, prices);
         }
-        let bands = Bands::stream(problem, stream);
-        for (b, broker) in problem.brokers.iter().enumerate() {
-            let takes = takes(problem, stream, BrokerId::at(b));
-            let room = if takes && hubs.are_open {
-                free
-            } else {
-                room[b]
+        self.add_slots(stream, prices);
+    }
+
+    fn add_shard(&mut self, shard: &Shard, prices: &Prices<'_>) {
+        let problem = self.problem;
+        let live = live_replicas(problem, &shard.present);
+        let leader = live_leader(problem, &shard.present);
+        self.present.add_live(problem, leader, &live, 1);
+        let wanted = Wanted::new(problem, shard);
+        if shard.is_pinned {
+            wanted.own(leader, &live).0.add_to(&mut self.total);
+            self.fixed.add_live(problem, leader, &live, 1);
+            if let Some(leader) = leader {
+                self.of_stream.pinned[leader.index()] += 1;
+            }
+            return;
+        }
+        self.of_stream.free += 1;
+        for &holder in &live {
+            self.of_stream.held[holder.index()] += 1;
+        }
+        if problem.policy.roles == Roles::LeadershipOnly {
+            self.fixed.add_live(problem, None, &live, 1);
+        }
+        let mut best = Cheapest::new(prices);
+        self.offer_leaders(&wanted, &live, &mut best);
+        if leader.is_none() {
+            self.offer_unled(&wanted, &live, &mut best);
+        }
+        best.add_to(&mut self.total);
+    }
+
+    /// The brokers that may lead a free shard: the present holders and, of those that take a new replica, the cheapest
+    /// of each zone.
+    ///
+    /// Let b be another one of that zone which holds no replica. The price of the cheapest is no larger; and its
+    /// own cost is no larger, because it is the same when it holds none either, while a holder saves the copy (ranks
+    /// 13 and 14; a promotion is no dearer than a copy) and never has more leader changes. The same argument lets one
+    /// zone stand for all that no source lists.
+    fn offer_leaders(&mut self, wanted: &Wanted<'_>, live: &Replicas, best: &mut Cheapest<'_>) {
+        let prices = best.prices;
+        if self.problem.policy.roles == Roles::LeadershipOnly {
+            for &b in live {
+                best.offer(&wanted.own(Some(b), live).0, prices.of_slot(b));
+            }
+            return;
+        }
+        let mut offer = |b| best.offer(&wanted.own(Some(b), &[b]).0, prices.of_slot(b));
+        live.iter().copied().for_each(&mut offer);
+        let newcomers = &mut self.leaders;
+        newcomers.each(wanted.leader_traffic(), |b| prices.of_slot(b), offer);
+    }
+
+    /// The choices of a free shard that nobody leads. Where replicas are decided and there is one, it stays or another
+    /// broker takes it over; the cheapest of each zone stands for the others, as above.
+    fn offer_unled(&mut self, wanted: &Wanted<'_>, live: &Replicas, best: &mut Cheapest<'_>) {
+        let prices = best.prices;
+        if live.is_empty() || self.problem.policy.roles == Roles::LeadershipOnly {
+            best.offer(&wanted.own(None, live).0, prices.nothing());
+            return;
+        }
+        let mut offer = |b| best.offer(&wanted.own(None, &[b]).0, prices.of_replica(b));
+        live.iter().copied().for_each(&mut offer);
+        let newcomers = &mut self.kept;
+        newcomers.each(wanted.follower_traffic(), |b| prices.of_replica(b), offer);
+    }
+
+    /// The terms of the stream's leaders on each broker.
+    fn add_slots(&mut self, stream: &Stream, prices: &Prices<'_>) {
+        let mut bands = Bands::stream(self.problem, stream);
+        let are_open = self.problem.policy.roles == Roles::LeadersAndFollowers;
+        let spread = Rank::StreamLeaderSpread;
+        for (b, broker) in self.problem.brokers.iter().enumerate() {
+            let takes = broker.state == BrokerState::Active && stream.open[b];
+            let room = match takes && are_open {
+                true => self.of_stream.free,
+                false => self.of_stream.held[b],
             };
             self.broker_room[b] += room;
-            let level = bands.leaders(broker).filter(|_| takes);
-            let part = level.map(|level| (Rank::StreamLeaderSpread, Shape::Outside(level)));
-            let range = Range {
-                low: pinned[b],
-                high: pinned[b] + room,
-            };
-            let price = less(&slots[b], &prices.brokers[b]);
-            add(&mut self.total, &minimum(range, &price, part.as_slice()));
+            let low = self.of_stream.pinned[b];
+            let high = low + room;
+            let level = if takes { bands.leaders(broker) } else { None };
+            if prices.is_changed(BrokerId::at(b)) {
+                let own = level.map(|level| (spread, Shape::Outside(level)));
+                let price = prices.of_slot_alone(BrokerId::at(b));
+                let range = Range { low, high };
+                add_minimum(
+                    range,
+                    prices.ranks(),
+                    &price,
+                    own.as_slice(),
+                    &mut self.total,
+                );
+            } else if let Some(level) = level {
+                // Without a multiplier the best count is the nearest to the band.
+                let nearest = level.low.max(low).min(high);
+                self.total[spread as usize] += level.squared(nearest);
+            }
         }
     }
 
-    fn add_brokers(&mut self, problem: &Problem, prices: &Prices<'_>) {
-        let bands = Bands::cluster(problem);
+    fn add_brokers(&mut self, prices: &Prices<'_>) {
+        let problem = self.problem;
+        let mut bands = Bands::cluster(problem);
         for (b, broker) in problem.brokers.iter().enumerate() {
             let counts = Counts {
                 max_leaders: broker.max_leaders,
@@ -314,12 +349,13 @@ impl Sums {
             };
             let level = bands.leaders(broker);
             let own = level.map(|level| (Rank::ClusterLeaderSpread, Shape::Outside(level)));
-            let multipliers = prices.of_broker(b, broker.zone.index());
-            self.add_counts(problem, &counts, own.as_slice(), &multipliers);
+            let multipliers = prices.of_broker_alone(BrokerId::at(b), broker.zone);
+            self.add_counts(&counts, own.as_slice(), prices.ranks(), &multipliers);
         }
     }
 
-    fn add_zones(&mut self, problem: &Problem, prices: &Prices<'_>) {
+    fn add_zones(&mut self, prices: &Prices<'_>) {
+        let problem = self.problem;
         let mut room = vec![0; problem.zones.len()];
         for (b, broker) in problem.brokers.iter().enumerate() {
             room[broker.zone.index()] += self.broker_room[b];
@@ -334,9 +370,11 @@ impl Sums {
                 replicas: self.fixed.zone_replicas[z],
                 room: room[z],
             };
-            let minimum_leaders = Shape::Below(i128::from(zone.min_leaders));
-            let own = [(Rank::ZoneMinimumShortfall, minimum_leaders)];
-            self.add_counts(problem, &counts, &own, &prices.of_zone(z));
+            let own = [(
+                Rank::ZoneMinimumShortfall,
+                Shape::Below(i64::from(zone.min_leaders)),
+            )];
+            self.add_counts(&counts, &own, prices.ranks(), &prices.of_zone_alone(z));
         }
     }
 
@@ -346,23 +384,23 @@ impl Sums {
     /// where the replicas have no multiplier, their excess follows the leaders. Where replicas stay, it is a constant.
     fn add_counts(
         &mut self,
-        problem: &Problem,
         counts: &Counts,
         own: &[(Rank, Shape)],
-        [of_leader, of_replica]: &[Vector; 2],
+        ranks: &[Rank],
+        [of_leader, of_replica]: &[Row; 2],
     ) {
         let mut high = counts.leaders + counts.room;
         let mut parts = own.to_vec();
-        let above = |cap: i64| (Rank::Breaches, Shape::Above(i128::from(cap)));
+        let above = |cap: i64| (Rank::Breaches, Shape::Above(cap));
         if let Some(cap) = counts.max_leaders.map(i64::from) {
             high = high.min(cap.max(counts.leaders_now));
             parts.push(above(cap));
         }
-        let is_apart = *of_replica != [0; RANKS];
+        let is_apart = of_replica.iter().any(|&price| price != 0);
         let mut replicas_high = counts.replicas + counts.room;
         let mut replica_parts = Vec::new();
         if let Some(cap) = counts.max_replicas.map(i64::from) {
-            if problem.policy.roles == Roles::LeadershipOnly {
+            if self.problem.policy.roles == Roles::LeadershipOnly {
                 let excess = (counts.replicas - cap).max(0);
                 self.total[Rank::Breaches as usize] += i128::from(excess);
             } else {
@@ -376,16 +414,19 @@ impl Sums {
             }
         }
         let low = counts.leaders;
-        add(
+        add_minimum(
+            Range { low, high },
+            ranks,
+            of_leader,
+            &parts,
             &mut self.total,
-            &minimum(Range { low, high }, of_leader, &parts),
         );
         if is_apart {
             let range = Range {
                 low: counts.replicas,
                 high: replicas_high,
             };
-            add(&mut self.total, &minimum(range, of_replica, &replica_parts));
+            add_minimum(range, ranks, of_replica, &replica_parts, &mut self.total);
         }
     }
 }
@@ -404,103 +445,29 @@ struct Counts {
     room: i64,
 }
 
-fn less(a: &Vector, b: &Vector) -> Vector {
-    std::array::from_fn(|rank| a[rank] - b[rank])
+/// The lexicographic minimum of own cost and price over the choices offered; a shard without a choice adds nothing.
+struct Cheapest<'a> {
+    prices: &'a Prices<'a>,
+    best: Option<Row>,
 }
 
-/// For each zone the broker with the lowest price among those that take new replicas of a stream.
-struct Hubs {
-    /// Whether replicas may be placed anew at all.
-    are_open: bool,
-    by_zone: Vec<Option<BrokerId>>,
-    /// The zones that have one, the cheapest first.
-    cheapest_first: Vec<(ZoneId, BrokerId)>,
-}
+impl<'a> Cheapest<'a> {
+    fn new(prices: &'a Prices<'a>) -> Self {
+        Cheapest { prices, best: None }
+    }
 
-impl Hubs {
-    fn new(problem: &Problem, stream: &Stream, prices: &[Vector]) -> Self {
-        let are_open = problem.policy.roles == Roles::LeadersAndFollowers;
-        let mut cheapest: Vec<Option<BrokerId>> = vec![None; problem.zones.len()];
-        if are_open {
-            for (b, price) in prices.iter().enumerate() {
-                let id = BrokerId::at(b);
-                let best = &mut cheapest[problem.brokers[b].zone.index()];
-                if takes(problem, stream, id)
-                    && best.is_none_or(|best| *price < prices[best.index()])
-                {
-                    *best = Some(id);
-                }
-            }
-        }
-        let mut cheapest_first: Vec<(ZoneId, BrokerId)> = (cheapest.iter().enumerate())
-            .filter_map(|(z, best)| Some((ZoneId::at(z), (*best)?)))
-            .collect();
-        cheapest_first.sort_by_key(|(_, b)| prices[b.index()]);
-        Hubs {
-            are_open,
-            by_zone: cheapest,
-            cheapest_first,
+    #[inline]
+    fn offer(&mut self, own: &Own, price: &[i64]) {
+        let sum = self.prices.sum(own, price);
+        if self.best.is_none_or(|best| sum < best) {
+            self.best = Some(sum);
         }
     }
 
-    /// The brokers that can be the cheapest newcomer of a shard whose replica serves this traffic: in each zone that
-    /// a source lists, and in one of all the others, where a newcomer costs the same.
-    fn newcomers<'a>(&'a self, traffic: &'a Traffic) -> impl Iterator<Item = BrokerId> + 'a {
-        let is_listed = |zone: ZoneId| traffic.reached.iter().any(|entry| entry.0 == zone);
-        let listed = traffic
-            .reached
-            .iter()
-            .filter_map(|entry| self.by_zone[entry.0.index()]);
-        let elsewhere = self
-            .cheapest_first
-            .iter()
-            .find(|(zone, _)| !is_listed(*zone));
-        listed.chain(elsewhere.map(|(_, b)| *b))
+    fn add_to(&self, total: &mut Vector) {
+        let Some(best) = &self.best else { return };
+        for (&rank, &value) in self.prices.ranks().iter().zip(best) {
+            total[rank as usize] += i128::from(value);
+        }
     }
-}
-
-/// The lexicographic minimum of own cost and slot price over the brokers that may lead a free shard.
-///
-/// Of the brokers that take a new replica only the cheapest of each zone has to be tried, beside the present
-/// holders. Let b be another one of that zone which holds no replica. The price of the cheapest is no larger; and its
-/// own cost is no larger, because it is the same when it holds none either, while a holder saves the copy (ranks
-/// 13 and 14; a promotion is no dearer than a copy) and never has more leader changes. The same argument lets one zone
-/// stand for all that no source lists.
-fn cheapest_lead(
-    wanted: &Wanted<'_>,
-    live: &[BrokerId],
-    slots: &[Vector],
-    hubs: &Hubs,
-) -> Option<Vector> {
-    let newcomers = hubs.newcomers(wanted.leader_traffic());
-    let led = live.iter().copied().chain(newcomers).map(|b| {
-        let own = match hubs.are_open {
-            true => wanted.own(Some(b), &[b]),
-            false => wanted.own(Some(b), live),
-        };
-        let mut cost = own.0;
-        add(&mut cost, &slots[b.index()]);
-        cost
-    });
-    led.min()
-}
-
-/// The lexicographic minimum of own cost and price of a free shard that nobody leads. Where replicas are decided and
-/// there is one, it stays or another broker takes it over; the cheapest of each zone stands for the others, as above.
-fn cheapest_unled(
-    wanted: &Wanted<'_>,
-    live: &[BrokerId],
-    replicas: &[Vector],
-    hubs: &Hubs,
-) -> Vector {
-    if live.is_empty() || !hubs.are_open {
-        return wanted.own(None, live).0;
-    }
-    let newcomers = hubs.newcomers(wanted.follower_traffic());
-    let kept = live.iter().copied().chain(newcomers).map(|b| {
-        let mut cost = wanted.own(None, &[b]).0;
-        add(&mut cost, &replicas[b.index()]);
-        cost
-    });
-    kept.min().unwrap_or([0; RANKS])
 }

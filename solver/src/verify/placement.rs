@@ -17,15 +17,17 @@ mod measure;
 mod rules;
 
 pub(super) use measure::{
-    Bands, Level, Tally, Vector, Wanted, above, add, has_replicas, live_leader, live_replicas,
-    takes,
+    Bands, Level, Own, Replicas, Tally, Vector, Wanted, above, has_replicas, live_leader,
+    live_replicas, takes,
 };
 pub(super) use rules::{check_broker_growth, check_zone_growth};
+
+use std::borrow::Cow;
 
 use super::{Fault, Rule};
 use crate::cost::{Cost, RANKS, Rank, Terms};
 use crate::snapshot::{Assignment, BrokerId, Problem, ShardId};
-use measure::{Parts, count_cost, stream_cost};
+use measure::{Parts, add_stream_cost, count_cost};
 
 /// What a check found.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -46,7 +48,11 @@ pub fn check(problem: &Problem, placement: &[Assignment]) -> Checked {
         let what = format!("the plan has {has} assignments for {wants} shards");
         faults.push(Fault::of_answer(Rule::AssignmentCount, what));
     }
-    let known: Vec<Assignment> = placement.iter().map(|a| known_part(problem, a)).collect();
+    let all_known = placement.iter().all(|a| is_known(problem, a));
+    let known: Cow<'_, [Assignment]> = match all_known {
+        true => Cow::Borrowed(placement),
+        false => placement.iter().map(|a| known_part(problem, a)).collect(),
+    };
     for (at, assignment) in placement.iter().take(problem.shards.len()).enumerate() {
         rules::check_shard(
             problem,
@@ -70,6 +76,12 @@ pub fn check(problem: &Problem, placement: &[Assignment]) -> Checked {
     }
 }
 
+/// Whether all brokers exist.
+fn is_known(problem: &Problem, assignment: &Assignment) -> bool {
+    let is_known = |b: &BrokerId| b.index() < problem.brokers.len();
+    assignment.leader.iter().all(is_known) && assignment.followers.iter().all(is_known)
+}
+
 /// The assignment without brokers that do not exist.
 fn known_part(problem: &Problem, assignment: &Assignment) -> Assignment {
     let is_known = |b: &BrokerId| b.index() < problem.brokers.len();
@@ -87,9 +99,11 @@ fn known_part(problem: &Problem, assignment: &Assignment) -> Assignment {
 fn measure_all(problem: &Problem, placement: &[Assignment], tally: &Tally) -> (Vector, Parts) {
     let mut total = count_cost(problem, tally);
     let mut parts = Parts::default();
+    let mut leaders = vec![0; problem.brokers.len()];
+    let mut replicas = vec![0; problem.brokers.len()];
     for stream in &problem.streams {
-        let mut leaders = vec![0; problem.brokers.len()];
-        let mut replicas = vec![0; problem.brokers.len()];
+        leaders.fill(0);
+        replicas.fill(0);
         for at in stream.shards.start as usize..stream.shards.end as usize {
             let Some(assignment) = placement.get(at) else {
                 continue;
@@ -103,17 +117,10 @@ fn measure_all(problem: &Problem, placement: &[Assignment], tally: &Tally) -> (V
                 replicas[replica.index()] += 1;
             }
             let (own, own_parts) = Wanted::new(problem, &problem.shards[at]).own(leader, &live);
-            add(&mut total, &own);
-            parts.traffic += own_parts.traffic;
-            parts.overlap += own_parts.overlap;
-            parts.promotion += own_parts.promotion;
-            parts.same_rack += own_parts.same_rack;
-            parts.same_rack_as_leader += own_parts.same_rack_as_leader;
+            own.add_to(&mut total);
+            parts.add(&own_parts);
         }
-        add(
-            &mut total,
-            &stream_cost(problem, stream, &leaders, &replicas),
-        );
+        add_stream_cost(problem, stream, &leaders, &replicas, &mut total);
     }
     (total, parts)
 }

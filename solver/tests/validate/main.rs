@@ -9,6 +9,7 @@ mod canonical;
 mod landing;
 mod ranges;
 mod rules;
+mod stops;
 
 use shardflow_solver::input::{
     BrokerInput, PolicyInput, ShardInput, SnapshotInput, StreamInput, TrafficSourceInput,

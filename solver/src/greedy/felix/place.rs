@@ -282,7 +282,7 @@ fn tier(
     }
     let of_stream = tally.stream_leaders(stream, broker);
     let is_under_share = leaders < bands.cluster[at].high;
-    let band = bands.stream[at];
+    let band = bands.of_stream(broker);
     match (of_stream < band.low, of_stream < band.high, is_under_share) {
         (true, _, true) => Tier::FloorAndShare,
         (true, _, false) => Tier::Floor,

@@ -12,7 +12,7 @@
 //! switched off its member of the pair plays no part and its moves are not made. Each move asserts it.
 //!
 //! # Complexity
-//! A stream that wants no move costs a look at its row, O(brokers); one that does O(brokers + moves · log brokers), and
+//! A stream that wants no move costs a look at its row, O(brokers), and none until a leader of it moves; one that does O(brokers + moves · log brokers), and
 //! a move at most [`CANDIDATES`] shards. Where rules are in the way a giver tries [`RECEIVERS_MAX`] receivers before it
 //! is given up for this round.
 
@@ -69,13 +69,18 @@ impl Led {
             pairs.clear();
         }
     }
-    fn add(&mut self, tally: &Tally<'_>, shard: ShardId) {
-        if let Some(b) = tally.of(shard).leader
-            && !tally.problem.shard(shard).is_pinned
-        {
-            let stream = tally.problem.shard(shard).stream;
-            self.by_broker[b.index()].push((shard, stream));
-            self.pair(tally, (shard, stream));
+    /// Lists the leaders of a stream.
+    fn add_stream(&mut self, tally: &Tally<'_>, stream: StreamId) {
+        let shards = tally.problem.stream(stream).shards.clone();
+        for shard in shards.map(ShardId) {
+            if let Some(b) = tally.of(shard).leader
+                && !tally.is_pinned(shard)
+            {
+                self.by_broker[b.index()].push((shard, stream));
+                if self.by_pair.is_some() {
+                    self.pair(tally, (shard, stream));
+                }
+            }
         }
     }
     /// Lists a shard under its leader and each of its followers.
@@ -118,31 +123,34 @@ pub(super) fn run(
     let problem = tally.problem;
     let mut has_moved = false;
     let mut led = Led::new(tally);
+    let mut heaps = Heaps::default();
     if problem.policy.stream_leaders.is_some() {
         for s in (0..problem.streams.len()).map(StreamId::at) {
-            if problem.stream(s).share_total == 0 {
+            pace.step(1)?;
+            if problem.stream(s).share_total == 0 || tally.is_level(s) {
                 continue;
             }
-            pace.step(2 * problem.brokers.len())?;
+            pace.step(problem.brokers.len())?;
             bands.turn_to(problem, s);
             if !wants_move(tally, bands, s) {
+                tally.set_level(s);
                 continue;
             }
             pace.step(4 * problem.brokers.len())?;
             led.clear();
-            for shard in problem.stream(s).shards.clone() {
-                led.add(tally, ShardId(shard));
-            }
-            has_moved |= Leveller::new(tally, bands, &mut led, Goal::Stream(s)).run(pace)?;
+            led.add_stream(tally, s);
+            let leveller = Leveller::new(tally, bands, &mut led, Goal::Stream(s), &mut heaps);
+            has_moved |= leveller.run(pace, &mut heaps)?;
         }
     }
     if problem.policy.cluster_leaders.is_some() && problem.share_total > 0 {
         led.clear();
-        for shard in problem.shard_ids() {
-            pace.step(LOOKUP)?;
-            led.add(tally, shard);
+        for s in (0..problem.streams.len()).map(StreamId::at) {
+            pace.step(1 + 4 * problem.stream(s).shards.len())?;
+            led.add_stream(tally, s);
         }
-        has_moved |= Leveller::new(tally, bands, &mut led, Goal::Cluster).run(pace)?;
+        let leveller = Leveller::new(tally, bands, &mut led, Goal::Cluster, &mut heaps);
+        has_moved |= leveller.run(pace, &mut heaps)?;
     }
     Ok(has_moved)
 }
@@ -162,11 +170,19 @@ fn cost_in(band: Band, count: i64) -> i64 {
 /// Whether some eligible broker of the stream gains more by giving than another pays for taking.
 fn wants_move(tally: &Tally<'_>, bands: &Bands, stream: StreamId) -> bool {
     let row = tally.stream_row(stream);
+    if let Some(band) = bands.common()
+        && bands.eligible.len() == row.len()
+    {
+        // Both are the larger the larger the count.
+        let most = row.iter().max().map_or(0, |&most| i64::from(most));
+        let least = row.iter().min().map_or(0, |&least| i64::from(least));
+        return most > 0 && gain_out(band, most) > cost_in(band, least);
+    }
     let mut gain = i64::MIN;
     let mut cost = i64::MAX;
     for &b in &bands.eligible {
         let count = i64::from(row[b.index()]);
-        let band = bands.stream[b.index()];
+        let band = bands.of_stream(b);
         if count > 0 {
             gain = gain.max(gain_out(band, count));
         }
@@ -175,21 +191,51 @@ fn wants_move(tally: &Tally<'_>, bands: &Bands, stream: StreamId) -> bool {
     gain > cost
 }
 
+/// Room for the entries of a [`Leveller`], used again by the next.
+#[derive(Default)]
+struct Heaps {
+    givers: Vec<Giver>,
+    receivers: Vec<Receiver>,
+}
+
+type Giver = (Pressure, Reverse<BrokerId>);
+type Receiver = Reverse<(Pressure, BrokerId)>;
+
 /// One goal's moves, from the broker that gains most by giving to the one that pays least for taking.
 ///
-/// Every broker has an entry of its present pressure in each heap that it belongs in, besides outdated ones, which are
-/// told by their pressure and dropped.
+/// Every broker that can give or take has an entry of its present pressure in that heap, besides outdated ones, which
+/// are told by their pressure and dropped. One can't take that pays as much as the most that any gains, nor give that
+/// gains no more than the least that any pays: with every move the most falls or stays and the least rises or stays,
+/// since marginal costs rise with the count.
 struct Leveller<'t, 'p> {
     tally: &'t mut Tally<'p>,
     bands: &'t Bands,
     led: &'t mut Led,
     goal: Goal,
-    givers: BinaryHeap<(Pressure, Reverse<BrokerId>)>,
-    receivers: BinaryHeap<Reverse<(Pressure, BrokerId)>>,
+    givers: BinaryHeap<Giver>,
+    receivers: BinaryHeap<Receiver>,
+    /// Buffer for receivers that can't take from the giver at hand.
+    refused: Vec<Receiver>,
+}
+
+/// What a giver finds.
+enum Found {
+    /// A receiver, and the place of the shard in the giver's list.
+    Move(BrokerId, usize),
+    /// Nobody that may take one of its shards.
+    Nothing,
+    /// Nobody that pays less than it gains.
+    TooDear,
 }
 
 impl<'t, 'p> Leveller<'t, 'p> {
-    fn new(tally: &'t mut Tally<'p>, bands: &'t Bands, led: &'t mut Led, goal: Goal) -> Self {
+    fn new(
+        tally: &'t mut Tally<'p>,
+        bands: &'t Bands,
+        led: &'t mut Led,
+        goal: Goal,
+        heaps: &mut Heaps,
+    ) -> Self {
         let mut leveller = Leveller {
             tally,
             bands,
@@ -197,54 +243,63 @@ impl<'t, 'p> Leveller<'t, 'p> {
             goal,
             givers: BinaryHeap::new(),
             receivers: BinaryHeap::new(),
+            refused: Vec::new(),
         };
-        let takes_part: Vec<BrokerId> = match goal {
-            Goal::Stream(_) => bands.eligible.clone(),
+        let mut givers = std::mem::take(&mut heaps.givers);
+        let mut receivers = std::mem::take(&mut heaps.receivers);
+        givers.clear();
+        receivers.clear();
+        let mut enter = |b: BrokerId| {
+            if !leveller.led.by_broker[b.index()].is_empty() {
+                givers.push((leveller.pressure_out(b), Reverse(b)));
+            }
+            receivers.push(Reverse((leveller.pressure_in(b), b)));
+        };
+        match goal {
+            Goal::Stream(_) => bands.eligible.iter().copied().for_each(&mut enter),
             Goal::Cluster => {
                 let problem = leveller.tally.problem;
                 let ids = problem.broker_ids();
-                ids.filter(|&b| problem.is_active(b)).collect()
+                ids.filter(|&b| problem.is_active(b)).for_each(&mut enter);
             }
-        };
-        leveller.givers = takes_part
-            .iter()
-            .filter(|b| !leveller.led.by_broker[b.index()].is_empty())
-            .map(|&b| (leveller.pressure_out(b), Reverse(b)))
-            .collect();
-        leveller.receivers = takes_part
-            .iter()
-            .map(|&b| Reverse((leveller.pressure_in(b), b)))
-            .collect();
+        }
+        let most = givers.iter().map(|giver| giver.0.0).max();
+        let least = receivers.iter().map(|receiver| receiver.0.0.0).min();
+        givers.retain(|giver| least.is_some_and(|least| giver.0.0 > least));
+        receivers.retain(|receiver| most.is_some_and(|most| receiver.0.0.0 < most));
+        leveller.givers = givers.into();
+        leveller.receivers = receivers.into();
         leveller
     }
 
-    fn run(mut self, pace: &mut Pace<'_, '_>) -> Result<bool, Stop> {
+    fn run(mut self, pace: &mut Pace<'_, '_>, heaps: &mut Heaps) -> Result<bool, Stop> {
         let mut has_moved = false;
         while let Some((pressure, Reverse(from))) = self.givers.pop() {
             pace.step(LOOKUP)?;
             if pressure != self.pressure_out(from) {
                 continue;
             }
-            let Some((to, at)) = self.find(from, pressure.0, pace)? else {
-                continue;
-            };
-            self.shift(from, to, at);
-            has_moved = true;
+            match self.find(from, pressure.0, pace)? {
+                Found::Move(to, at) => {
+                    self.shift(from, to, at);
+                    has_moved = true;
+                }
+                Found::Nothing => {}
+                // The others gain no more, and nobody will pay less.
+                Found::TooDear => break,
+            }
         }
+        heaps.givers = self.givers.into_vec();
+        heaps.receivers = self.receivers.into_vec();
         Ok(has_moved)
     }
 
     /// The receiver that pays least among those that one of `from`'s shards may move to, and that shard's place in
     /// the list of `from`.
-    fn find(
-        &mut self,
-        from: BrokerId,
-        gain: i64,
-        pace: &mut Pace<'_, '_>,
-    ) -> Result<Option<(BrokerId, usize)>, Stop> {
-        let mut refused = Vec::new();
+    fn find(&mut self, from: BrokerId, gain: i64, pace: &mut Pace<'_, '_>) -> Result<Found, Stop> {
+        let mut refused = std::mem::take(&mut self.refused);
         let mut tried = 0;
-        let mut found = None;
+        let mut found = Found::TooDear;
         while let Some(&Reverse((pressure, to))) = self.receivers.peek() {
             if pressure != self.pressure_in(to) {
                 self.receivers.pop();
@@ -253,6 +308,7 @@ impl<'t, 'p> Leveller<'t, 'p> {
             if gain <= pressure.0 || tried == RECEIVERS_MAX {
                 break;
             }
+            found = Found::Nothing;
             self.receivers.pop();
             if self.led.candidates(from, to).is_empty() {
                 pace.step(LOOKUP)?;
@@ -260,13 +316,14 @@ impl<'t, 'p> Leveller<'t, 'p> {
                 continue;
             }
             tried += 1;
-            found = self.choose(from, to, pace)?.map(|at| (to, at));
-            if found.is_some() {
+            if let Some(at) = self.choose(from, to, pace)? {
+                found = Found::Move(to, at);
                 break;
             }
             refused.push(Reverse((pressure, to)));
         }
-        self.receivers.extend(refused);
+        self.receivers.extend(refused.drain(..));
+        self.refused = refused;
         Ok(found)
     }
 
@@ -427,7 +484,7 @@ impl<'t, 'p> Leveller<'t, 'p> {
             Goal::Cluster => (overall.0, overall.1, 0, 0),
             Goal::Stream(s) => {
                 let count = self.tally.stream_leaders(s, broker);
-                let band = self.bands.stream[at];
+                let band = self.bands.of_stream(broker);
                 (
                     marginal(band, count),
                     count - band.high,

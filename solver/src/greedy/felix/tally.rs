@@ -54,6 +54,9 @@ pub(super) struct Tally<'p> {
     configured: Counts,
     /// Leaders by stream and broker, a row a stream.
     by_stream: Vec<u32>,
+    is_pinned: Vec<bool>,
+    /// By stream: its row is the one that was last found to be level.
+    is_level: Vec<bool>,
 }
 
 impl<'p> Tally<'p> {
@@ -83,6 +86,8 @@ impl<'p> Tally<'p> {
             counts: problem.limits.present.clone(),
             configured: configured(problem),
             by_stream,
+            is_pinned: problem.shards.iter().map(|s| s.is_pinned).collect(),
+            is_level: vec![false; problem.streams.len()],
         })
     }
 
@@ -96,6 +101,20 @@ impl<'p> Tally<'p> {
     pub(super) fn stream_row(&self, stream: StreamId) -> &[u32] {
         let brokers = self.problem.brokers.len();
         &self.by_stream[stream.index() * brokers..][..brokers]
+    }
+    /// Whether the shard keeps its replicas and their roles.
+    #[inline]
+    pub(super) fn is_pinned(&self, shard: ShardId) -> bool {
+        self.is_pinned[shard.index()]
+    }
+    /// Whether the stream was found level as its row is now.
+    #[inline]
+    pub(super) fn is_level(&self, stream: StreamId) -> bool {
+        self.is_level[stream.index()]
+    }
+    /// Notes that the stream is level as its row is now.
+    pub(super) fn set_level(&mut self, stream: StreamId) {
+        self.is_level[stream.index()] = true;
     }
     /// Leaders of the stream on the broker.
     #[inline]
@@ -233,8 +252,9 @@ impl<'p> Tally<'p> {
     fn count_leader(&mut self, shard: ShardId, broker: BrokerId, by: i64) {
         self.counts.leaders[broker.index()] += by;
         self.counts.zone_leaders[self.problem.zone_of(broker).index()] += by;
-        let row = self.problem.shard(shard).stream.index() * self.problem.brokers.len();
-        let cell = &mut self.by_stream[row + broker.index()];
+        let stream = self.problem.shard(shard).stream.index();
+        self.is_level[stream] = false;
+        let cell = &mut self.by_stream[stream * self.problem.brokers.len() + broker.index()];
         *cell = cell.wrapping_add_signed(by as i32);
     }
 
@@ -295,7 +315,7 @@ fn configured(problem: &Problem) -> Counts {
     }
 }
 
-/// Floors and ceilings of one stream at a time, and of the cluster.
+/// Floors and ceilings of one stream at a time, and of the cluster. Brokers of one share have the same.
 ///
 /// A spread that the policy switches off is no goal of rebalancing, but placement prefers level counts all the
 /// same: then the bands here have no slack.
@@ -304,8 +324,11 @@ pub(super) struct Bands {
     pub(super) cluster: Vec<Band>,
     /// Brokers that a replica of the stream may enter.
     pub(super) eligible: Vec<BrokerId>,
-    /// By broker, for the stream; meaningful for eligible brokers.
-    pub(super) stream: Vec<Band>,
+    /// By broker: which of `shares` it has.
+    class: Vec<u32>,
+    shares: Vec<u32>,
+    /// By class, for the stream; meaningful for eligible brokers.
+    stream: Vec<Band>,
     slack: u32,
     of: Option<StreamId>,
 }
@@ -318,65 +341,57 @@ impl Bands {
         let slack = |spread: Option<crate::snapshot::Spread>| {
             spread.map_or(0, |s| s.slack * u32::from(with_slack))
         };
-        let mut memo = Memo::new(
-            problem.shards.len() as i64,
-            problem.share_total,
-            slack(problem.policy.cluster_leaders),
-        );
-        let cluster = problem.brokers.iter().map(|b| memo.band(b.share)).collect();
+        let mut shares: Vec<u32> = problem.brokers.iter().map(|b| b.share).collect();
+        shares.sort_unstable();
+        shares.dedup();
+        let class = |share: u32| shares.partition_point(|&s| s < share) as u32;
+        let class: Vec<u32> = problem.brokers.iter().map(|b| class(b.share)).collect();
+        let total = (problem.shards.len() as i64, problem.share_total);
+        let cluster = bands(&shares, total, slack(problem.policy.cluster_leaders));
         Bands {
-            cluster,
+            cluster: class.iter().map(|&c| cluster[c as usize]).collect(),
             eligible: Vec::new(),
-            stream: vec![NOTHING_WANTED; problem.brokers.len()],
+            stream: vec![NOTHING_WANTED; shares.len()],
+            class,
+            shares,
             slack: slack(problem.policy.stream_leaders),
             of: None,
         }
     }
-    /// Turns to a stream. O(brokers) where it is another than before.
+    /// Turns to a stream. O(shares) where it is another than before, O(brokers) where other brokers may hold it.
     pub(super) fn turn_to(&mut self, problem: &Problem, stream: StreamId) {
         if self.of == Some(stream) {
             return;
         }
-        self.of = Some(stream);
         let s = problem.stream(stream);
-        let mut memo = Memo::new(s.shard_count(), s.share_total, self.slack);
-        self.eligible.clear();
-        for (b, broker) in problem.brokers.iter().enumerate() {
-            if problem.may_enter(stream, BrokerId::at(b)) {
-                self.eligible.push(BrokerId::at(b));
-                self.stream[b] = memo.band(broker.share);
-            }
+        let last = self.of.replace(stream);
+        if last.is_none_or(|last| problem.stream(last).open != s.open) {
+            let ids = problem.broker_ids();
+            self.eligible.clear();
+            self.eligible
+                .extend(ids.filter(|&b| problem.may_enter(stream, b)));
         }
+        self.stream = bands(&self.shares, (s.shard_count(), s.share_total), self.slack);
     }
-}
-
-/// Computes a band once for a run of brokers of one share.
-struct Memo {
-    count: i64,
-    share_total: u64,
-    slack: u32,
-    last: Option<(u32, Band)>,
-}
-
-impl Memo {
-    fn new(count: i64, share_total: u64, slack: u32) -> Self {
-        Memo {
-            count,
-            share_total,
-            slack,
-            last: None,
-        }
-    }
+    /// The stream's band of an eligible broker.
     #[inline]
-    fn band(&mut self, share: u32) -> Band {
-        match self.last {
-            Some((of, band)) if of == share => band,
-            _ if self.share_total == 0 => NOTHING_WANTED,
-            _ => {
-                let band = Band::new(self.count, share, self.share_total, self.slack);
-                self.last = Some((share, band));
-                band
-            }
+    pub(super) fn of_stream(&self, broker: BrokerId) -> Band {
+        self.stream[self.class[broker.index()] as usize]
+    }
+    /// The stream's band of all brokers, where it is one.
+    pub(super) fn common(&self) -> Option<Band> {
+        match self.stream[..] {
+            [band] => Some(band),
+            _ => None,
         }
     }
+}
+
+/// The band of each share for so many things over so many shares.
+fn bands(shares: &[u32], (count, share_total): (i64, u64), slack: u32) -> Vec<Band> {
+    let band = |&share: &u32| match share_total {
+        0 => NOTHING_WANTED,
+        _ => Band::new(count, share, share_total, slack),
+    };
+    shares.iter().map(band).collect()
 }

@@ -2,9 +2,11 @@
 //!
 //! A function here has one component per rank: a sum of convex parts less `price · (x − origin)`. Each component is
 //! convex, so its minimisers in an interval are again an interval; narrowing the interval rank by rank ends with the
-//! lexicographic minimisers. Complexity: two binary searches for each rank that has a part, none for the others.
+//! lexicographic minimisers. Complexity: two binary searches for each rank that has a part, none for the others; where it has neither part nor price it is passed
+//! over.
 
-use crate::cost::{RANKS, Rank};
+use super::prices::Row;
+use crate::cost::Rank;
 use crate::verify::placement::{Level, Vector};
 
 /// A convex cost of a count.
@@ -13,17 +15,17 @@ pub(super) enum Shape {
     /// Distance outside a band, squared.
     Outside(Level),
     /// `max(0, x − cap)`.
-    Above(i128),
+    Above(i64),
     /// `max(0, minimum − x)`.
-    Below(i128),
+    Below(i64),
 }
 
 impl Shape {
     fn at(self, x: i64) -> i128 {
         match self {
             Shape::Outside(level) => level.squared(x),
-            Shape::Above(cap) => (i128::from(x) - cap).max(0),
-            Shape::Below(minimum) => (minimum - i128::from(x)).max(0),
+            Shape::Above(cap) => i128::from((x - cap).max(0)),
+            Shape::Below(minimum) => i128::from((minimum - x).max(0)),
         }
     }
 }
@@ -35,33 +37,44 @@ pub(super) struct Range {
     pub(super) high: i64,
 }
 
-/// The lexicographic minimum over the range of Σ parts − price · (x − low).
-pub(super) fn minimum(range: Range, price: &Vector, parts: &[(Rank, Shape)]) -> Vector {
-    let mut value: Vector = [0; RANKS];
+/// Adds the lexicographic minimum over the range of Σ parts − price · (x − low); `ranks` are those of the row. Parts may
+/// be of other ranks as well.
+pub(super) fn add_minimum(
+    range: Range,
+    ranks: &[Rank],
+    price: &Row,
+    parts: &[(Rank, Shape)],
+    total: &mut Vector,
+) {
     let (mut low, mut high) = (range.low, range.high.max(range.low));
-    for rank in 0..RANKS {
-        let has_part = parts.iter().any(|part| part.0 as usize == rank);
-        if !has_part && price[rank] == 0 {
+    let mut at = 0;
+    for rank in Rank::ALL {
+        let mut price_here = 0;
+        if ranks.get(at) == Some(&rank) {
+            price_here = i128::from(price[at]);
+            at += 1;
+        }
+        let has_part = parts.iter().any(|part| part.0 == rank);
+        if !has_part && price_here == 0 {
             continue;
         }
         let here = |x: i64| {
-            let own = parts.iter().filter(|part| part.0 as usize == rank);
+            let own = parts.iter().filter(|part| part.0 == rank);
             let own: i128 = own.map(|part| part.1.at(x)).sum();
-            own - price[rank] * (i128::from(x) - i128::from(range.low))
+            own - price_here * i128::from(x - range.low)
         };
         if has_part {
             let slope = |x: i64| here(x + 1) - here(x);
             let first = first_where(low, high, |x| slope(x) >= 0);
             high = first_where(first, high, |x| slope(x) > 0);
             low = first;
-        } else if price[rank] > 0 {
+        } else if price_here > 0 {
             low = high;
         } else {
             high = low;
         }
-        value[rank] = here(low);
+        total[rank as usize] += here(low);
     }
-    value
 }
 
 /// The first x in `low..high` for which a monotone condition holds, or `high`.

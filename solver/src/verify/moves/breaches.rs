@@ -6,7 +6,6 @@
 //! for more leaders or followers with breaches elsewhere, no order could hold that; there C never grows beyond the
 //! larger of itself and Bₙ.
 
-use crate::cost::Rank;
 use crate::snapshot::{Assignment, Problem, ShardId};
 use crate::verify::placement::{Wanted, live_leader, live_replicas, takes};
 use crate::verify::{Fault, Rule};
@@ -98,6 +97,6 @@ impl Breaches {
 fn own(problem: &Problem, id: ShardId, assignment: &Assignment) -> i128 {
     let live = live_replicas(problem, assignment);
     let leader = live_leader(problem, assignment);
-    let (cost, _) = Wanted::new(problem, &problem.shards[id.index()]).own(leader, &live);
-    cost[Rank::Breaches as usize]
+    let (own, _) = Wanted::new(problem, &problem.shards[id.index()]).own(leader, &live);
+    i128::from(own.breaches())
 }

@@ -4,6 +4,8 @@
 //! the cost of counts over many shards (leaders and live replicas of a broker, a zone, or a stream on a broker).
 //! All sums are `i128`: no input that fits memory can make them wrap.
 
+use smallvec::SmallVec;
+
 use crate::cost::{RANKS, Rank};
 use crate::snapshot::{
     Assignment, Broker, BrokerId, BrokerState, Problem, Roles, Shard, Spread, Stream, Traffic,
@@ -13,12 +15,8 @@ use crate::snapshot::{
 /// One value per rank, the most important first; arrays compare lexicographically, as the objective does.
 pub(in crate::verify) type Vector = [i128; RANKS];
 
-/// Adds `b` to `a`, rank by rank.
-pub(in crate::verify) fn add(a: &mut Vector, b: &Vector) {
-    for (into, value) in a.iter_mut().zip(b) {
-        *into += value;
-    }
-}
+/// Replicas of one shard, which seldom has more than a few.
+pub(in crate::verify) type Replicas = SmallVec<[BrokerId; 8]>;
 
 /// Whether the broker still has its replicas.
 pub(in crate::verify) fn has_replicas(broker: &Broker) -> bool {
@@ -31,10 +29,7 @@ pub(in crate::verify) fn takes(problem: &Problem, stream: &Stream, broker: Broke
 }
 
 /// Live replicas of an assignment, the leader first.
-pub(in crate::verify) fn live_replicas(
-    problem: &Problem,
-    assignment: &Assignment,
-) -> Vec<BrokerId> {
+pub(in crate::verify) fn live_replicas(problem: &Problem, assignment: &Assignment) -> Replicas {
     let all = assignment.leader.iter().chain(&assignment.followers);
     all.filter(|b| has_replicas(&problem.brokers[b.index()]))
         .copied()
@@ -61,8 +56,69 @@ pub(in crate::verify) struct Parts {
 }
 
 impl Parts {
+    /// Adds the parts of another shard.
+    pub(in crate::verify) fn add(&mut self, other: &Parts) {
+        self.traffic += other.traffic;
+        self.overlap += other.overlap;
+        self.promotion += other.promotion;
+        self.same_rack += other.same_rack;
+        self.same_rack_as_leader += other.same_rack_as_leader;
+    }
+
     fn sum(&self) -> i128 {
         self.traffic + self.overlap + self.promotion + self.same_rack + self.same_rack_as_leader
+    }
+}
+
+/// Own cost of one shard: the ranks that a shard by itself can have a cost in. Each is small but for `weighted`, whose
+/// total over all shards the snapshot's validation keeps within `i64`; that one is an `i128` all the same, so that
+/// nothing here depends on it.
+#[derive(Clone, Copy)]
+pub(in crate::verify) struct Own {
+    unplaced_leaders: i64,
+    unplaced_followers: i64,
+    breaches: i64,
+    zones_lost: i64,
+    weighted: i128,
+    copies: i64,
+    leader_changes: i64,
+}
+
+impl Own {
+    /// The ranks it has, in order.
+    pub(in crate::verify) const RANKS: [Rank; 7] = [
+        Rank::UnplacedLeaders,
+        Rank::UnplacedFollowers,
+        Rank::Breaches,
+        Rank::ZonesLost,
+        Rank::Weighted,
+        Rank::Copies,
+        Rank::LeaderChanges,
+    ];
+
+    /// Its values in the order of [`Own::RANKS`].
+    pub(in crate::verify) fn values(&self) -> [i128; 7] {
+        [
+            i128::from(self.unplaced_leaders),
+            i128::from(self.unplaced_followers),
+            i128::from(self.breaches),
+            i128::from(self.zones_lost),
+            self.weighted,
+            i128::from(self.copies),
+            i128::from(self.leader_changes),
+        ]
+    }
+
+    /// Adds it to a total.
+    pub(in crate::verify) fn add_to(&self, total: &mut Vector) {
+        for (rank, value) in Self::RANKS.into_iter().zip(self.values()) {
+            total[rank as usize] += value;
+        }
+    }
+
+    /// Breaches of rank 3.
+    pub(in crate::verify) fn breaches(&self) -> i64 {
+        self.breaches
     }
 }
 
@@ -83,16 +139,11 @@ impl<'a> Wanted<'a> {
     pub(in crate::verify) fn new(problem: &'a Problem, shard: &'a Shard) -> Self {
         let stream = &problem.streams[shard.stream.index()];
         let now = live_replicas(problem, &shard.present);
-        let mut zones_now: Vec<ZoneId> = now
-            .iter()
-            .map(|b| problem.brokers[b.index()].zone)
-            .collect();
-        zones_now.sort_unstable();
-        zones_now.dedup();
-        let kept = if problem.policy.allow_zone_loss {
-            0
-        } else {
-            zones_now.len()
+        let zone = |b: &BrokerId| problem.brokers[b.index()].zone;
+        let is_first = |at: &usize| now[..*at].iter().all(|b| zone(b) != zone(&now[*at]));
+        let kept = match problem.policy.allow_zone_loss {
+            true => 0,
+            false => (0..now.len()).filter(is_first).count(),
         };
         let weights = &problem.policy.weights;
         const GIB: i128 = 1 << 30;
@@ -137,7 +188,7 @@ impl<'a> Wanted<'a> {
         &self,
         leader: Option<BrokerId>,
         live: &[BrokerId],
-    ) -> (Vector, Parts) {
+    ) -> (Own, Parts) {
         let weights = &self.problem.policy.weights;
         let per_zone = self.problem.policy.max_replicas_per_zone;
         let mut parts = Parts::default();
@@ -148,9 +199,9 @@ impl<'a> Wanted<'a> {
             let earlier = live[..at].iter().filter(|&&b| self.zone(b) == zone).count();
             spanned += usize::from(earlier == 0);
             pairs += earlier as i128;
-            crowding += i128::from(per_zone.is_some_and(|most| earlier >= most as usize));
+            crowding += i64::from(per_zone.is_some_and(|most| earlier >= most as usize));
             if !takes(self.problem, self.stream, broker) {
-                unwanted += 1 + i128::from(is_leader);
+                unwanted += 1 + i64::from(is_leader);
             }
             if self.is_held && !self.held(broker) {
                 copies += 1;
@@ -166,22 +217,23 @@ impl<'a> Wanted<'a> {
             }
         }
         parts.same_rack = i128::from(weights.same_rack) * pairs;
-        parts.overlap = self.copy_price * copies;
+        parts.overlap = self.copy_price * i128::from(copies);
         parts.promotion = i128::from(weights.promotion) * i128::from(self.is_promotion(leader));
 
         let followers = live.len() - usize::from(leader.is_some());
         let followers_wanted = self.stream.replication_factor as usize - 1;
-        let mut cost: Vector = [0; RANKS];
-        cost[Rank::UnplacedLeaders as usize] = i128::from(leader.is_none());
-        cost[Rank::UnplacedFollowers as usize] = followers_wanted.saturating_sub(followers) as i128;
-        if !self.shard.is_pinned {
-            cost[Rank::Breaches as usize] = unwanted + crowding;
-            cost[Rank::ZonesLost as usize] = self.zones.saturating_sub(spanned) as i128;
-        }
-        cost[Rank::Weighted as usize] = parts.sum();
-        cost[Rank::Copies as usize] = copies;
-        cost[Rank::LeaderChanges as usize] = self.leader_changes(leader);
-        (cost, parts)
+        let is_free = !self.shard.is_pinned;
+        let lost = self.zones.saturating_sub(spanned) as i64;
+        let own = Own {
+            unplaced_leaders: i64::from(leader.is_none()),
+            unplaced_followers: followers_wanted.saturating_sub(followers) as i64,
+            breaches: if is_free { unwanted + crowding } else { 0 },
+            zones_lost: if is_free { lost } else { 0 },
+            weighted: parts.sum(),
+            copies,
+            leader_changes: self.leader_changes(leader),
+        };
+        (own, parts)
     }
 
     /// The lead passes from a live leader to a broker that holds a follower.
@@ -192,11 +244,11 @@ impl<'a> Wanted<'a> {
             })
     }
 
-    fn leader_changes(&self, leader: Option<BrokerId>) -> i128 {
+    fn leader_changes(&self, leader: Option<BrokerId>) -> i64 {
         let Some(leader) = leader else { return 0 };
         let renamed = self.shard.present.leader.is_some_and(|l| l != leader);
         let fails_over_and_moves = self.is_held && !self.has_live_leader && !self.held(leader);
-        i128::from(renamed) + i128::from(fails_over_and_moves)
+        i64::from(renamed) + i64::from(fails_over_and_moves)
     }
 }
 
@@ -233,6 +285,34 @@ impl Tally {
         }
         tally
     }
+    /// Adds the live replicas of an assignment `times` times.
+    pub(in crate::verify) fn add(
+        &mut self,
+        problem: &Problem,
+        assignment: &Assignment,
+        times: i64,
+    ) {
+        let live = live_replicas(problem, assignment);
+        self.add_live(problem, live_leader(problem, assignment), &live, times);
+    }
+    /// The same for replicas that are known to be live.
+    #[inline]
+    pub(in crate::verify) fn add_live(
+        &mut self,
+        problem: &Problem,
+        leader: Option<BrokerId>,
+        live: &[BrokerId],
+        times: i64,
+    ) {
+        for replica in live {
+            self.replicas[replica.index()] += times;
+            self.zone_replicas[problem.brokers[replica.index()].zone.index()] += times;
+        }
+        if let Some(leader) = leader {
+            self.leaders[leader.index()] += times;
+            self.zone_leaders[problem.brokers[leader.index()].zone.index()] += times;
+        }
+    }
     /// Leaders and replicas of a broker.
     pub(in crate::verify) fn of_broker(&self, id: BrokerId) -> (i64, i64) {
         (self.leaders[id.index()], self.replicas[id.index()])
@@ -244,23 +324,6 @@ impl Tally {
             self.zone_replicas[id.index()],
         )
     }
-    /// Adds the live replicas of an assignment `times` times.
-    pub(in crate::verify) fn add(
-        &mut self,
-        problem: &Problem,
-        assignment: &Assignment,
-        times: i64,
-    ) {
-        for replica in live_replicas(problem, assignment) {
-            let zone = problem.brokers[replica.index()].zone;
-            self.replicas[replica.index()] += times;
-            self.zone_replicas[zone.index()] += times;
-            if assignment.leader == Some(replica) {
-                self.leaders[replica.index()] += times;
-                self.zone_leaders[zone.index()] += times;
-            }
-        }
-    }
 }
 
 /// `max(0, count − cap)`.
@@ -271,7 +334,7 @@ pub(in crate::verify) fn above(count: i64, cap: Option<u32>) -> i128 {
 /// Cost of the counts of brokers and zones: ranks 3, 7, 9 and 11.
 pub(in crate::verify) fn count_cost(problem: &Problem, tally: &Tally) -> Vector {
     let mut cost: Vector = [0; RANKS];
-    let bands = Bands::cluster(problem);
+    let mut bands = Bands::cluster(problem);
     for (at, broker) in problem.brokers.iter().enumerate() {
         cost[Rank::Breaches as usize] += above(tally.leaders[at], broker.max_leaders)
             + above(tally.replicas[at], broker.max_replicas);
@@ -292,68 +355,115 @@ pub(in crate::verify) fn count_cost(problem: &Problem, tally: &Tally) -> Vector 
     cost
 }
 
-/// Cost of the counts of one stream on each broker: ranks 8 and 10.
-pub(in crate::verify) fn stream_cost(
+/// Adds the cost of the counts of one stream on each broker: ranks 8 and 10.
+pub(in crate::verify) fn add_stream_cost(
     problem: &Problem,
     stream: &Stream,
     leaders: &[i64],
     replicas: &[i64],
-) -> Vector {
-    let mut cost: Vector = [0; RANKS];
-    let bands = Bands::stream(problem, stream);
+    total: &mut Vector,
+) {
+    let mut bands = Bands::stream(problem, stream);
+    if bands.are_off() {
+        return;
+    }
     for (at, broker) in problem.brokers.iter().enumerate() {
-        if !takes(problem, stream, BrokerId::at(at)) {
+        if broker.state != BrokerState::Active || !stream.open[at] {
             continue;
         }
         if let Some(band) = bands.leaders(broker) {
-            cost[Rank::StreamLeaderSpread as usize] += band.squared(leaders[at]);
+            total[Rank::StreamLeaderSpread as usize] += band.squared(leaders[at]);
         }
         if let Some(band) = bands.replicas(broker) {
-            cost[Rank::StreamReplicaSpread as usize] += band.squared(replicas[at]);
+            total[Rank::StreamReplicaSpread as usize] += band.squared(replicas[at]);
         }
     }
-    cost
 }
 
 /// Counts that cost nothing; outside, the cost is the distance squared.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::verify) struct Level {
-    pub(in crate::verify) low: i128,
-    pub(in crate::verify) high: i128,
+    pub(in crate::verify) low: i64,
+    pub(in crate::verify) high: i64,
 }
 
 impl Level {
-    /// Distance outside, squared.
+    /// Distance outside, squared. Counts of things in memory and slacks of 32 bits are far from the ends of `i64`; their
+    /// squares may not be.
+    #[inline]
     pub(in crate::verify) fn squared(self, count: i64) -> i128 {
-        let count = i128::from(count);
         let distance = (self.low - count).max(count - self.high).max(0);
-        distance * distance
+        match distance {
+            0 => 0,
+            _ => i128::from(distance) * i128::from(distance),
+        }
     }
 }
 
 /// What each broker's level counts follow from: how many things there are, and whose shares divide them.
 pub(in crate::verify) struct Bands {
-    leaders: Option<(i128, Spread)>,
-    replicas: Option<(i128, Spread)>,
+    leaders: Option<Divided>,
+    replicas: Option<Divided>,
     share_total: i128,
+}
+
+/// Things divided by shares.
+struct Divided {
+    count: i128,
+    spread: Spread,
+    /// The share asked for last and its level: most brokers have the same.
+    last: Option<(u32, Level)>,
+}
+
+impl Divided {
+    fn new(count: i128, spread: Spread) -> Self {
+        Divided {
+            count,
+            spread,
+            last: None,
+        }
+    }
+
+    /// The level of a share of a total that is not zero. A share's part is no more than the whole count, which counts
+    /// replicas of shards in memory and so is within `i64`.
+    #[inline]
+    fn level(&mut self, share: u32, total: i128) -> Level {
+        if let Some((_, level)) = self.last.filter(|last| last.0 == share) {
+            return level;
+        }
+        let parts = self.count * i128::from(share);
+        let floor = parts / total;
+        let ceiling = floor + i128::from(parts % total != 0);
+        let level = Level {
+            low: (floor - i128::from(self.spread.slack)) as i64,
+            high: (ceiling + i128::from(self.spread.slack)) as i64,
+        };
+        self.last = Some((share, level));
+        level
+    }
 }
 
 impl Bands {
     /// Levels of one stream; they apply to the `ACTIVE` brokers that may hold it.
     pub(in crate::verify) fn stream(problem: &Problem, stream: &Stream) -> Self {
         let shards = i128::from(stream.shards.end) - i128::from(stream.shards.start);
-        let shares = (0..problem.brokers.len()).map(BrokerId::at);
+        let brokers = problem.brokers.iter().zip(&stream.open);
         let policy = &problem.policy;
         Bands {
-            leaders: policy.stream_leaders.map(|spread| (shards, spread)),
+            leaders: (policy.stream_leaders).map(|spread| Divided::new(shards, spread)),
             replicas: policy
                 .stream_replicas
                 .filter(|_| replicas_are_levelled(problem))
-                .map(|spread| (shards * i128::from(stream.replication_factor), spread)),
-            share_total: shares
-                .filter(|&b| takes(problem, stream, b))
-                .map(|b| i128::from(problem.brokers[b.index()].share))
-                .sum(),
+                .map(|spread| {
+                    let wanted = shards * i128::from(stream.replication_factor);
+                    Divided::new(wanted, spread)
+                }),
+            share_total: i128::from(
+                brokers
+                    .filter(|(broker, open)| **open && broker.state == BrokerState::Active)
+                    .map(|(broker, _)| u64::from(broker.share))
+                    .sum::<u64>(),
+            ),
         }
     }
     /// Levels of the cluster; they apply to the `ACTIVE` brokers.
@@ -368,34 +478,34 @@ impl Bands {
         Bands {
             leaders: policy
                 .cluster_leaders
-                .map(|spread| (problem.shards.len() as i128, spread)),
+                .map(|spread| Divided::new(problem.shards.len() as i128, spread)),
             replicas: policy
                 .cluster_replicas
                 .filter(|_| replicas_are_levelled(problem))
-                .map(|spread| (problem.shards.iter().map(factor).sum(), spread)),
+                .map(|spread| Divided::new(problem.shards.iter().map(factor).sum(), spread)),
             share_total: active.map(|b| i128::from(b.share)).sum(),
         }
     }
+    /// Whether no count has a level.
+    pub(in crate::verify) fn are_off(&self) -> bool {
+        self.share_total == 0 || (self.leaders.is_none() && self.replicas.is_none())
+    }
     /// The broker's level count of leaders.
-    pub(in crate::verify) fn leaders(&self, broker: &Broker) -> Option<Level> {
-        self.level(self.leaders, broker)
+    #[inline]
+    pub(in crate::verify) fn leaders(&mut self, broker: &Broker) -> Option<Level> {
+        level(&mut self.leaders, self.share_total, broker)
     }
-    fn replicas(&self, broker: &Broker) -> Option<Level> {
-        self.level(self.replicas, broker)
+    fn replicas(&mut self, broker: &Broker) -> Option<Level> {
+        level(&mut self.replicas, self.share_total, broker)
     }
-    fn level(&self, wanted: Option<(i128, Spread)>, broker: &Broker) -> Option<Level> {
-        let (count, spread) = wanted?;
-        if self.share_total == 0 || broker.state != BrokerState::Active {
-            return None;
-        }
-        let parts = count * i128::from(broker.share);
-        let floor = parts / self.share_total;
-        let ceiling = floor + i128::from(parts % self.share_total != 0);
-        Some(Level {
-            low: floor - i128::from(spread.slack),
-            high: ceiling + i128::from(spread.slack),
-        })
+}
+
+#[inline]
+fn level(divided: &mut Option<Divided>, share_total: i128, broker: &Broker) -> Option<Level> {
+    if share_total == 0 || broker.state != BrokerState::Active {
+        return None;
     }
+    Some(divided.as_mut()?.level(broker.share, share_total))
 }
 
 /// Replicas are levelled where the plan decides them and some shard has followers.

@@ -1,6 +1,6 @@
 //! The hard rules, shard by shard and count by count.
 
-use super::measure::{Tally, has_replicas, live_leader, live_replicas, takes};
+use super::measure::{Replicas, Tally, has_replicas, live_leader, live_replicas, takes};
 use crate::snapshot::{Assignment, BrokerId, Problem, Roles, Shard, ShardId, ZoneId};
 use crate::verify::{Fault, Rule};
 
@@ -78,15 +78,17 @@ pub(super) fn check_shard(
     }
 }
 
-fn sorted(brokers: &[BrokerId]) -> Vec<BrokerId> {
-    let mut sorted = brokers.to_vec();
+fn sorted(brokers: &[BrokerId]) -> Replicas {
+    let mut sorted = Replicas::from_slice(brokers);
     sorted.sort_unstable();
     sorted
 }
 
-fn all_replicas(assignment: &Assignment) -> Vec<BrokerId> {
+fn all_replicas(assignment: &Assignment) -> Replicas {
     let all = assignment.leader.iter().chain(&assignment.followers);
-    sorted(&all.copied().collect::<Vec<_>>())
+    let mut all: Replicas = all.copied().collect();
+    all.sort_unstable();
+    all
 }
 
 fn check_listing(finder: &mut Finder<'_>, plan: &Assignment) {
@@ -180,13 +182,13 @@ fn check_down_listing(finder: &mut Finder<'_>, plan: &Assignment) {
     let factor = problem.streams[finder.shard.stream.index()].replication_factor as usize;
     let is_lost = |b: &BrokerId| !has_replicas(&problem.brokers[b.index()]);
     let lost = all_replicas(&finder.shard.present);
-    let lost: Vec<BrokerId> = lost.into_iter().filter(is_lost).collect();
+    let lost: Replicas = lost.into_iter().filter(is_lost).collect();
     let room = factor.saturating_sub(live_replicas(problem, plan).len());
     let expected = &lost[..room.min(lost.len())];
     // A newcomer on a DOWN broker is a fault of its own, and so is a leader there.
     let listed = sorted(&plan.followers);
-    let listed: Vec<BrokerId> = listed.into_iter().filter(|b| lost.contains(b)).collect();
-    if listed != expected {
+    let listed: Replicas = listed.into_iter().filter(|b| lost.contains(b)).collect();
+    if listed[..] != *expected {
         let what = format!(
             "of its replicas on DOWN brokers the plan lists {} instead of {}",
             finder.names(&listed),
