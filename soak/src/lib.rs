@@ -1,0 +1,10 @@
+//! Long comparisons of the solver, and measurements that take minutes.
+
+#[path = "../../benches/family/mod.rs"]
+mod family;
+#[path = "../../solver/tests/leaders/rng.rs"]
+mod rng;
+
+pub mod deadlines;
+pub mod ssp;
+pub mod wire;
