@@ -2,9 +2,12 @@
 
 #[path = "../../benches/family/mod.rs"]
 mod family;
+#[path = "../../solver/tests/support/highs.rs"]
+mod highs;
 #[path = "../../solver/tests/leaders/rng.rs"]
 mod rng;
 
 pub mod deadlines;
+pub mod networks;
 pub mod ssp;
 pub mod wire;
