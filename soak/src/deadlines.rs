@@ -33,9 +33,13 @@ pub fn phases(size: &str) {
     let (snapshot, policy) = family::make(size, 1);
     let request = wire::request(&snapshot, &policy);
     println!("{}", size.name);
-    let v = pb::ValidateRequest { request: Some(request) };
+    let v = pb::ValidateRequest {
+        request: Some(request),
+    };
     timed("read + validate (prepare)", || planning::validate(&v));
-    let problem = timed("validate::build", || validate::build(&snapshot, &policy).unwrap());
+    let problem = timed("validate::build", || {
+        validate::build(&snapshot, &policy).unwrap()
+    });
     let now = timed("current::placement", || current::placement(&problem));
     timed("evaluate", || evaluate(&problem, &now));
     let mut work = Work::new(None, &never);
@@ -44,10 +48,16 @@ pub fn phases(size: &str) {
     for (name, placement) in [("present", now.clone()), ("tiers", tiers.clone())] {
         println!(" plan of {name}");
         let made = timed("plan::make", || plan::make(&problem, placement));
-        timed("verify::placement::check", || verify::placement::check(&problem, &made.placement));
-        timed("verify::moves::check", || verify::moves::check(&problem, &made));
+        timed("verify::placement::check", || {
+            verify::placement::check(&problem, &made.placement)
+        });
+        timed("verify::moves::check", || {
+            verify::moves::check(&problem, &made)
+        });
     }
-    timed("verify::bound (no prices)", || verify::bound::bound(&problem, &Default::default()));
+    timed("verify::bound (no prices)", || {
+        verify::bound::bound(&problem, &Default::default())
+    });
     timed("drop of a placement", || drop(now));
     // Stops: how long from the first Stop to the return, and the widest gap between polls.
     let _ = leaders::applies(&problem);
@@ -78,7 +88,12 @@ pub fn phases(size: &str) {
         let tail = fired.get().map_or(f64::NAN, |f| ms(end - f));
         println!(
             "  stop at {at_ms:>6} ms: done {:>9.1}, tail after stop {tail:>9.1}, widest gap {:>8.1} (begun at {:>8.1}), {} polls, {:?} {:?}",
-            ms(end - begun), ms(widest.get().0), ms(widest.get().1), polls.borrow(), answer.report.engine, answer.report.fallback
+            ms(end - begun),
+            ms(widest.get().0),
+            ms(widest.get().1),
+            polls.borrow(),
+            answer.report.engine,
+            answer.report.fallback
         );
         if fired.get().is_none() {
             break;

@@ -1,5 +1,9 @@
 //! Long comparisons of the solver, and measurements that take minutes.
 
+#[path = "../../solver/tests/leaders/cases.rs"]
+mod cases;
+#[path = "../../solver/tests/leaders/choices.rs"]
+mod choices;
 #[path = "../../benches/family/mod.rs"]
 mod family;
 #[path = "../../solver/tests/support/highs.rs"]
@@ -9,5 +13,8 @@ mod rng;
 
 pub mod deadlines;
 pub mod networks;
+pub mod run;
+pub mod snapshots;
 pub mod ssp;
+pub mod warm;
 pub mod wire;

@@ -1,16 +1,75 @@
-//! soak
-fn main() {
-    let mut counts = std::collections::BTreeMap::new();
-    let at = std::time::Instant::now();
-    let n: u64 = std::env::args().nth(1).unwrap().parse().unwrap();
-    for seed in 0..n {
-        match shardflow_soak::networks::check(seed, seed % 200 == 0) {
-            Ok(seen) => *counts.entry((shardflow_soak::networks::kind(seed), seen)).or_insert(0) += 1,
-            Err(fault) => {
-                println!("seed {seed}: {fault}");
-                std::process::exit(1);
+//! `make soak`: random cases against a second algorithm, until the first mismatch; and how late solves stop.
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use clap::{Parser, Subcommand};
+use shardflow_soak::run::{self, Check, Counts, Mismatch};
+
+#[derive(Parser)]
+#[command(name = "soak", about = "Compares the solver with a second algorithm")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Many cases; exit status 1 and the case at the first mismatch.
+    Run {
+        /// How many.
+        #[arg(long, default_value_t = 10_000)]
+        count: u64,
+        /// Of the whole run.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+    },
+    /// One case again, by the seed that a run printed.
+    Case {
+        /// What it checks.
+        check: Check,
+        /// Its seed.
+        seed: u64,
+    },
+}
+
+fn main() -> ExitCode {
+    match Arguments::parse().command {
+        Command::Run { count, seed } => soak(seed, count),
+        Command::Case { check, seed } => match run::case(check, seed) {
+            Ok(seen) => {
+                println!("{seen}");
+                ExitCode::SUCCESS
             }
+            Err(fault) => mismatch(&Mismatch { check, seed, fault }),
+        },
+    }
+}
+
+fn soak(seed: u64, count: u64) -> ExitCode {
+    let started = Instant::now();
+    let progress = |done: u64, _: &Counts| {
+        let seconds = started.elapsed().as_secs();
+        eprintln!("{done} of {count} cases, {seconds} s");
+    };
+    match run::run(seed, count, progress) {
+        Err(found) => mismatch(&found),
+        Ok(counts) => {
+            for (what, count) in &counts {
+                println!("{count:>9}  {what}");
+            }
+            let seconds = started.elapsed().as_secs_f64();
+            let rate = count as f64 / seconds;
+            println!("{count} cases, seed {seed}: no mismatch; {seconds:.1} s, {rate:.0} a second");
+            ExitCode::SUCCESS
         }
     }
-    println!("{counts:#?} {:?}", at.elapsed());
+}
+
+fn mismatch(found: &Mismatch) -> ExitCode {
+    let Mismatch { check, seed, fault } = found;
+    println!("{fault}");
+    let check = format!("{check:?}").to_lowercase();
+    println!("mismatch; again with: soak case {check} {seed}");
+    ExitCode::FAILURE
 }

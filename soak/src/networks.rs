@@ -5,7 +5,8 @@ mod simplex;
 
 use shardflow_solver::network::{Network, NodeId, RankCost};
 
-pub use generate::{Case, KINDS, kind};
+use generate::Case;
+pub use generate::kind;
 
 use crate::highs;
 use crate::rng::Rng;
@@ -42,6 +43,14 @@ pub fn check(seed: u64, with_highs: bool) -> Result<Seen, String> {
     compare(&case, &mut rng, with_highs).map_err(|fault| format!("{fault}\n{}", dump(&case)))
 }
 
+/// The network of a seed.
+pub fn describe(seed: u64) -> String {
+    match generate::case(&mut Rng::new(seed), seed) {
+        Ok(case) => dump(&case),
+        Err(_) => "out of range".to_owned(),
+    }
+}
+
 fn compare(case: &Case, rng: &mut Rng, with_highs: bool) -> Result<Seen, String> {
     let expected = ssp::solve(&case.network, &case.ranks);
     simplex::from_scratch(case, &expected)?;
@@ -68,8 +77,13 @@ fn is_small(case: &Case) -> bool {
     let sum: i128 = network.arcs().map(units).sum();
     let ends = |arc| [network.lower(arc), network.upper(arc)];
     let is_exact = |rank: &RankCost| {
-        let costs = network.arcs().flat_map(|arc| ends(arc).map(|x| highs::value(rank, arc, x)));
-        costs.map(i128::abs).max().is_none_or(|most| most < COST_MAX)
+        let costs = network
+            .arcs()
+            .flat_map(|arc| ends(arc).map(|x| highs::value(rank, arc, x)));
+        costs
+            .map(i128::abs)
+            .max()
+            .is_none_or(|most| most < COST_MAX)
     };
     (1..=UNITS_MAX).contains(&sum) && case.ranks.iter().all(is_exact)
 }
@@ -84,7 +98,7 @@ fn equal(who: &str, found: &[i128], expected: &[i128]) -> Result<(), String> {
 }
 
 /// The case as DIMACS, with the first rank's unit costs; what DIMACS can't say is in comments.
-pub fn dump(case: &Case) -> String {
+fn dump(case: &Case) -> String {
     let Case { network, ranks, .. } = case;
     let (nodes, arcs) = (network.node_count(), network.arc_count());
     let mut text = format!("c {}\np min {nodes} {arcs}\n", case.kind);
@@ -114,4 +128,3 @@ pub fn dump(case: &Case) -> String {
     }
     text
 }
-

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use shardflow::json::{Defaults, to_json};
 use shardflow::pb;
 use shardflow_solver::input::{
     BrokerInput, InFlightInput, PolicyInput, ShardInput, SnapshotInput, SpreadInput, StreamInput,
@@ -17,6 +18,11 @@ pub fn request(snapshot: &SnapshotInput, policy: &PolicyInput) -> pb::OptimizeRe
         policy: Some(policy_message(policy)),
         options: None,
     }
+}
+
+/// A request as a file.
+pub fn json(request: &pb::OptimizeRequest) -> String {
+    to_json(request, Defaults::Skip).unwrap_or_else(|error| error.to_string())
 }
 
 fn snapshot_message(input: &SnapshotInput) -> pb::Snapshot {

@@ -11,7 +11,7 @@ use shardflow_solver::network::{
 use crate::rng::Rng;
 
 /// What a kind makes common.
-pub const KINDS: [&str; 14] = [
+const KINDS: [&str; 14] = [
     "plain",
     "near the range of amounts",
     "near the range of costs",
@@ -34,13 +34,13 @@ pub fn kind(seed: u64) -> &'static str {
 }
 
 /// A network that was accepted, and costs that fit it.
-pub struct Case {
+pub(super) struct Case {
     /// What it is about.
-    pub kind: &'static str,
+    pub(super) kind: &'static str,
     /// Nodes, arcs, supplies, bounds.
-    pub network: Network,
+    pub(super) network: Network,
     /// What its flow costs, the most important rank first.
-    pub ranks: Vec<RankCost>,
+    pub(super) ranks: Vec<RankCost>,
 }
 
 /// What a kind draws from.

@@ -1,8 +1,6 @@
 //! HiGHS on a network, rank by rank: convex arcs as parallel unit arcs, earlier ranks held at their optimum.
 
-use good_lp::{
-    Expression, Solution, SolverModel, constraint, default_solver, variable, variables,
-};
+use good_lp::{Expression, Solution, SolverModel, constraint, default_solver, variable, variables};
 use shardflow_solver::network::{ArcId, Network, RankCost};
 
 /// The least cost by rank. Some arc must leave a choice: HiGHS has no answer to a model without variables.
