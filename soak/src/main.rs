@@ -23,6 +23,9 @@ enum Command {
         /// Of the whole run.
         #[arg(long, default_value_t = 1)]
         seed: u64,
+        /// One kind of check instead of the mixture.
+        #[arg(long)]
+        only: Option<Check>,
     },
     /// One case again, by the seed that a run printed.
     Case {
@@ -35,7 +38,7 @@ enum Command {
 
 fn main() -> ExitCode {
     match Arguments::parse().command {
-        Command::Run { count, seed } => soak(seed, count),
+        Command::Run { count, seed, only } => soak(seed, count, only),
         Command::Case { check, seed } => match run::case(check, seed) {
             Ok(seen) => {
                 println!("{seen}");
@@ -46,13 +49,13 @@ fn main() -> ExitCode {
     }
 }
 
-fn soak(seed: u64, count: u64) -> ExitCode {
+fn soak(seed: u64, count: u64, only: Option<Check>) -> ExitCode {
     let started = Instant::now();
     let progress = |done: u64, _: &Counts| {
         let seconds = started.elapsed().as_secs();
         eprintln!("{done} of {count} cases, {seconds} s");
     };
-    match run::run(seed, count, progress) {
+    match run::run(seed, count, only, progress) {
         Err(found) => mismatch(&found),
         Ok(counts) => {
             for (what, count) in &counts {
