@@ -4,6 +4,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::{Parser, Subcommand};
+use shardflow_soak::deadlines;
 use shardflow_soak::run::{self, Check, Counts, Mismatch};
 
 #[derive(Parser)]
@@ -27,6 +28,17 @@ enum Command {
         #[arg(long)]
         only: Option<Check>,
     },
+    /// How late solves stop; exit status 1 where one in a thousand is more than 50 ms late.
+    Deadlines {
+        /// How many.
+        #[arg(long, default_value_t = 1_000)]
+        count: usize,
+        /// Of clusters and budgets.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// Sizes instead of all: tiny, S1, S2, S3, 300k, S4.
+        sizes: Vec<String>,
+    },
     /// One case again, by the seed that a run printed.
     Case {
         /// What it checks.
@@ -39,6 +51,7 @@ enum Command {
 fn main() -> ExitCode {
     match Arguments::parse().command {
         Command::Run { count, seed, only } => soak(seed, count, only),
+        Command::Deadlines { count, seed, sizes } => deadlines(seed, count, &sizes),
         Command::Case { check, seed } => match run::case(check, seed) {
             Ok(seen) => {
                 println!("{seen}");
@@ -65,6 +78,22 @@ fn soak(seed: u64, count: u64, only: Option<Check>) -> ExitCode {
             let rate = count as f64 / seconds;
             println!("{count} cases, seed {seed}: no mismatch; {seconds:.1} s, {rate:.0} a second");
             ExitCode::SUCCESS
+        }
+    }
+}
+
+fn deadlines(seed: u64, count: usize, sizes: &[String]) -> ExitCode {
+    match deadlines::measure(seed, count, sizes, |solve| eprintln!("{solve}")) {
+        Ok(measured) => {
+            println!("{measured}");
+            match measured.is_in_time() {
+                true => ExitCode::SUCCESS,
+                false => ExitCode::FAILURE,
+            }
+        }
+        Err(fault) => {
+            println!("{fault}");
+            ExitCode::FAILURE
         }
     }
 }

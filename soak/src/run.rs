@@ -52,7 +52,9 @@ pub fn case(check: Check, seed: u64) -> Result<String, String> {
             Ok(format!("network, {}: {seen:?}", networks::kind(seed)))
         }
         Check::Snapshot => Ok(format!("snapshot: {:?}", snapshots::check(seed)?)),
-        Check::Edits => warm::check(seed, EDITS).map(|_| "edits: the same, warm and cold".to_owned()),
+        Check::Edits => {
+            warm::check(seed, EDITS).map(|_| "edits: the same, warm and cold".to_owned())
+        }
     }));
     checked.unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);

@@ -136,10 +136,20 @@ fn garbled(cluster: &Cluster, prices: &[pb::Price], rng: &mut Rng) -> Vec<pb::Pr
         let broker = rng.pick(&brokers);
         let is_zone = rng.chance(30);
         garbled.push(pb::Price {
-            rank: (*rng.pick(&shardflow_solver::cost::Rank::ALL)).name().to_owned(),
+            rank: (*rng.pick(&shardflow_solver::cost::Rank::ALL))
+                .name()
+                .to_owned(),
             role: rng.below(3) as i32,
-            broker: if is_zone { String::new() } else { broker.id.clone() },
-            zone: if is_zone { broker.zone.clone() } else { String::new() },
+            broker: if is_zone {
+                String::new()
+            } else {
+                broker.id.clone()
+            },
+            zone: if is_zone {
+                broker.zone.clone()
+            } else {
+                String::new()
+            },
             value: 0,
         });
     }

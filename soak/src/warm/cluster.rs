@@ -91,7 +91,11 @@ impl Cluster {
     fn add_stream(&mut self, rng: &mut Rng) {
         let stream = pb::Stream {
             id: self.name("s"),
-            replication_factor: if self.is_led_only { rng.between(1, 3) as u32 } else { 1 },
+            replication_factor: if self.is_led_only {
+                rng.between(1, 3) as u32
+            } else {
+                1
+            },
             ..pb::Stream::default()
         };
         let (id, factor) = (stream.id.clone(), stream.replication_factor);
@@ -172,7 +176,10 @@ impl Cluster {
         if snapshot.brokers.len() < 3 {
             return;
         }
-        let gone = snapshot.brokers.remove(rng.below(snapshot.brokers.len())).id;
+        let gone = snapshot
+            .brokers
+            .remove(rng.below(snapshot.brokers.len()))
+            .id;
         for shard in &mut snapshot.shards {
             if shard.leader == gone {
                 shard.leader.clear();
@@ -186,7 +193,10 @@ impl Cluster {
         if snapshot.streams.len() < 2 {
             return;
         }
-        let gone = snapshot.streams.remove(rng.below(snapshot.streams.len())).id;
+        let gone = snapshot
+            .streams
+            .remove(rng.below(snapshot.streams.len()))
+            .id;
         snapshot.shards.retain(|shard| shard.stream != gone);
     }
 
