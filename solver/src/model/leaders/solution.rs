@@ -4,7 +4,7 @@ use super::build::{kept_at, led_by};
 use super::counts::Nesting;
 use super::{Choice, LeaderNetwork, is_orphan};
 use crate::budget::Stop;
-use crate::certificate::{Certificate, RankPrices};
+use crate::certificate::{Certificate, RankPrices, SlotPrice};
 use crate::cost::Rank;
 use crate::model::{current, seating};
 use crate::network::{ArcId, NodeId};
@@ -150,9 +150,18 @@ impl LeaderNetwork<'_> {
         // Where no free shard can go there is no slot, and a first leader would cost what the stream's spread says.
         let absent = (rank == Rank::StreamLeaderSpread).then(|| self.first_leader_cost());
         let slots = (self.layers.slots.iter().enumerate())
-            .map(|(at, slot)| match slot {
-                Some(node) => price(node),
-                None => brokers[at % brokers.len()] + absent.as_ref().map_or(0, |cost| cost[at]),
+            .filter_map(|(at, slot)| {
+                let (stream, broker) = (at / brokers.len(), at % brokers.len());
+                let price = match slot {
+                    Some(node) => price(node),
+                    None => brokers[broker] + absent.as_ref().map_or(0, |cost| cost[at]),
+                };
+                let slot = SlotPrice {
+                    stream: StreamId::at(stream),
+                    broker: BrokerId::at(broker),
+                    price,
+                };
+                (price != brokers[broker]).then_some(slot)
             })
             .collect();
         let mut prices = RankPrices {
