@@ -17,7 +17,7 @@ struct Solved {
     endless: Option<usize>,
 }
 
-fn minimize(mut simplex: Simplex<'_>, ranks: &[RankCost]) -> Result<Solved, String> {
+fn minimize(mut simplex: Simplex, ranks: &[RankCost]) -> Result<Solved, String> {
     let mut budget = Budget::new(None, &never);
     let mut potentials = Vec::new();
     let mut endless = None;
