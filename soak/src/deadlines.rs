@@ -200,3 +200,41 @@ fn row(f: &mut fmt::Formatter<'_>, name: &str, solves: &[&Solve]) -> fmt::Result
     }
     writeln!(f, "  {engines:?}")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn late(millis: impl Iterator<Item = u64>) -> Measured {
+        let solve = |late| Solve {
+            late: Duration::from_millis(late),
+            engine: String::new(),
+        };
+        Measured {
+            by_size: BTreeMap::from([(0, millis.map(solve).collect())]),
+            cancelled: 0,
+        }
+    }
+
+    #[test]
+    fn one_in_a_thousand_may_be_late() {
+        assert!(late(std::iter::repeat_n(50, 999).chain([900])).is_in_time());
+        assert!(!late(std::iter::repeat_n(50, 998).chain([51, 900])).is_in_time());
+        assert!(!late([0, 51].into_iter()).is_in_time());
+        assert!(late(std::iter::empty()).is_in_time());
+    }
+
+    #[test]
+    fn percentiles_are_values_that_occur() {
+        let sorted: Vec<Duration> = (1..=10).map(Duration::from_millis).collect();
+        assert_eq!(percentile(&sorted, 500), Duration::from_millis(5));
+        assert_eq!(percentile(&sorted, 501), Duration::from_millis(6));
+        assert_eq!(percentile(&sorted, 1000), Duration::from_millis(10));
+    }
+
+    #[test]
+    fn a_small_cluster_is_solved_and_labelled() {
+        let measured = measure(1, 10, &["tiny".to_owned()], |_| {}).unwrap();
+        assert_eq!(measured.by_size[&0].len(), 2);
+    }
+}

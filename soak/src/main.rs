@@ -102,6 +102,7 @@ fn mismatch(found: &Mismatch) -> ExitCode {
     let Mismatch { check, seed, fault } = found;
     println!("{fault}");
     let check = format!("{check:?}").to_lowercase();
-    println!("mismatch; again with: soak case {check} {seed}");
+    let what = fault.lines().next().unwrap_or_default();
+    println!("mismatch: {what}\nagain with: soak case {check} {seed}");
     ExitCode::FAILURE
 }

@@ -329,12 +329,9 @@ pub(super) fn other_costs(network: &Network, rng: &mut Rng) -> RankCost {
     let bounds: Vec<(i64, i64)> = (network.arcs())
         .map(|arc| (network.lower(arc), network.upper(arc)))
         .collect();
-    let mut rank = RankCost::default();
-    rank.unit = (bounds.iter())
-        .map(|&(_, upper)| match upper {
-            Network::UNCAPACITATED => recipe.unit_cost(rng).abs(),
-            _ => recipe.unit_cost(rng),
-        })
-        .collect();
-    rank
+    let unit = (bounds.iter()).map(|&(_, upper)| match upper {
+        Network::UNCAPACITATED => recipe.unit_cost(rng).abs(),
+        _ => recipe.unit_cost(rng),
+    });
+    RankCost::linear(unit.collect())
 }
