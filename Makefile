@@ -1,5 +1,5 @@
 # The only command names; CI speaks the same words.
-.PHONY: build demo test lint bench soak deadlines bootstrap
+.PHONY: build demo test lint bench soak deadlines fuzz bootstrap
 
 # Finds, or installs, what the build needs besides Rust.
 bootstrap:
@@ -42,3 +42,13 @@ SOLVES ?= 1000
 deadlines: bootstrap
 	cargo build --workspace --locked --bin soak
 	@sh scripts/soak.sh deadlines --count $(SOLVES) --seed $(SEED)
+
+# Every fuzz target for SECONDS_EACH seconds, from the corpus that is kept; needs a nightly toolchain and cargo-fuzz.
+# What is found on the way stays in fuzz/target.
+SECONDS_EACH ?= 60
+fuzz:
+	@for target in $$(cargo +nightly fuzz list); do \
+		mkdir -p fuzz/target/corpus/$$target; \
+		cargo +nightly fuzz run $$target fuzz/target/corpus/$$target fuzz/corpus/$$target -- \
+			-max_total_time=$(SECONDS_EACH) -max_len=4096 -timeout=10 -rss_limit_mb=4096 || exit 1; \
+	done

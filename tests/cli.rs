@@ -6,6 +6,8 @@
 mod checks;
 #[path = "cli/session.rs"]
 mod session;
+#[path = "cli/solve_network.rs"]
+mod solve_network;
 
 use std::fs;
 use std::io::Write;

@@ -2,10 +2,13 @@
 //!
 //! Data flows one way: [`input`] → [`validate`] → [`snapshot`] → [`network`] → flow → [`plan`] → [`verify`].
 
+pub mod bare;
 pub mod budget;
 pub mod certificate;
 pub mod cost;
 pub mod greedy;
+#[cfg(feature = "highs")]
+pub mod highs;
 mod ids;
 pub mod input;
 pub mod model;

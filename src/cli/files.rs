@@ -23,13 +23,13 @@ impl Source {
     pub(super) fn read(path: &Path) -> Result<Self, Failure> {
         let mut bytes = Vec::new();
         let name = if is_dash(path) {
-            let name = "standard input";
+            let name = name(path);
             let read = io::stdin().lock().read_to_end(&mut bytes);
-            read.map_err(|cause| Failure::read(Path::new(name), cause))?;
-            name.to_owned()
+            read.map_err(|cause| Failure::read(Path::new(&name), cause))?;
+            name
         } else {
             bytes = fs::read(path).map_err(|cause| Failure::read(path, cause))?;
-            path.display().to_string()
+            name(path)
         };
         match String::from_utf8(bytes) {
             Ok(text) => Ok(Source { name, text }),
@@ -80,7 +80,15 @@ pub(super) fn only_one_dash(paths: &[&Path]) -> Result<(), Failure> {
     Ok(())
 }
 
-fn is_dash(path: &Path) -> bool {
+/// What to call a file to be read in messages.
+pub(super) fn name(path: &Path) -> String {
+    if is_dash(path) {
+        return "standard input".to_owned();
+    }
+    path.display().to_string()
+}
+
+pub(super) fn is_dash(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 

@@ -5,6 +5,7 @@
 //! | 0 | answered |
 //! | 2 | the input or the arguments are wrong; every finding is on standard error, with its path in the file |
 //! | 1 | anything else: a feature that is not built, a file that can't be read or written, a server out of reach, a plan with faults |
+//! | 3 to 7 | `solve-network` only: why a network has no optimum that could be printed |
 //!
 //! Standard output carries the answer and nothing else.
 
@@ -18,6 +19,7 @@ mod planning_args;
 mod remote;
 mod screen;
 mod serve;
+mod solve_network;
 mod verify;
 
 use std::ffi::OsString;
@@ -48,6 +50,8 @@ enum Command {
     Compare(compare::Arguments),
     /// Check a plan against its request
     Verify(verify::Arguments),
+    /// Solve a minimum-cost flow problem in DIMACS form
+    SolveNetwork(solve_network::Arguments),
     /// Make a request of what other tools print
     #[command(subcommand)]
     Import(import::Format),
@@ -62,6 +66,8 @@ enum Answered {
     Well,
     /// The plan that was to be checked has faults.
     Faulty,
+    /// A network has no optimum that could be printed; the reason is told, and has this status.
+    Unsolved(u8),
 }
 
 /// Runs the command that the arguments name, the first of which is the program's own name.
@@ -79,12 +85,14 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Optimize(arguments) => optimize::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Verify(arguments) => verify::run(&arguments),
+        Command::SolveNetwork(arguments) => solve_network::run(&arguments),
         Command::Import(format) => import::run(&format),
         Command::Export(format) => export::run(&format),
     };
     match answered {
         Ok(Answered::Well) => ExitCode::SUCCESS,
         Ok(Answered::Faulty) => ExitCode::from(STATUS_FAULTY),
+        Ok(Answered::Unsolved(status)) => ExitCode::from(status),
         Err(failure) => {
             if !matches!(failure, Failure::Closed) {
                 files::complain(&format!("error: {failure}"));

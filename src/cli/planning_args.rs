@@ -66,7 +66,7 @@ impl Budgets {
 }
 
 /// A number with its unit. Above 0: a budget of nothing would be no budget to the eye and an error to the solver.
-fn time(text: &str) -> Result<prost_types::Duration, String> {
+pub(super) fn time(text: &str) -> Result<prost_types::Duration, String> {
     let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
     let (number, unit) = text.split_at(digits.len());
     let milliseconds_of_unit = match unit {

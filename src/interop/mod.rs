@@ -6,6 +6,7 @@
 
 use std::fmt;
 
+pub mod dimacs;
 pub mod kafka;
 
 /// Longest excerpt of foreign text that a finding quotes, in characters.
