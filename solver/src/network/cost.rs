@@ -65,6 +65,16 @@ impl Convex {
         }
     }
 
+    /// The flows that cost nothing; none of the shapes costs less. Empty only for a [`Convex::Squares`] whose band is.
+    pub fn free(self) -> Segment {
+        match self {
+            Convex::Excess(cap) => Segment::ALL.within(i64::MIN, cap),
+            Convex::TwoExcess(a, b) => Segment::ALL.within(i64::MIN, a.min(b)),
+            Convex::Shortfall(min) => Segment::ALL.within(min, i64::MAX),
+            Convex::Squares { low, high } => Segment { low, high },
+        }
+    }
+
     /// f(x + 1) − f(x), exact while it fits `i64` and the nearest `i64` beyond.
     #[inline]
     pub fn right_slope(self, x: i64) -> i64 {
