@@ -72,7 +72,9 @@ impl Draw<'_> {
     }
 
     fn tags(&mut self) -> HashMap<String, String> {
-        let tag = self.some(30, |draw| ("disk".to_owned(), format!("t{}", draw.below(2))));
+        let tag = self.some(30, |draw| {
+            ("disk".to_owned(), format!("t{}", draw.below(2)))
+        });
         tag.into_iter().collect()
     }
 
@@ -97,7 +99,11 @@ impl Draw<'_> {
             in_flight: self.list(2, |draw, _| pb::InFlight {
                 shard: format!("p{}", draw.below(12)),
                 role: draw.below(3) as i32,
-                from: if draw.is(200) { draw.broker_id() } else { String::new() },
+                from: if draw.is(200) {
+                    draw.broker_id()
+                } else {
+                    String::new()
+                },
                 to: draw.broker_id(),
             }),
         }
@@ -111,7 +117,11 @@ impl Draw<'_> {
         };
         pb::Broker {
             id: format!("b{at}"),
-            zone: if has_zones { self.zone() } else { String::new() },
+            zone: if has_zones {
+                self.zone()
+            } else {
+                String::new()
+            },
             state: state.into(),
             tags: self.tags(),
             share: self.some(60, Self::small),
@@ -128,7 +138,9 @@ impl Draw<'_> {
             id: format!("s{at}"),
             replication_factor: self.some(80, |draw| draw.below(4) as u32).unwrap_or(1),
             required_tags: self.tags(),
-            allowed_brokers: self.some(30, |draw| draw.list(4, |draw, _| draw.broker_id())).unwrap_or_default(),
+            allowed_brokers: self
+                .some(30, |draw| draw.list(4, |draw, _| draw.broker_id()))
+                .unwrap_or_default(),
         }
     }
 
@@ -206,7 +218,9 @@ impl Draw<'_> {
 
     fn options(&mut self) -> pb::Options {
         pb::Options {
-            planner: self.some(60, |draw| draw.below(7) as i32).unwrap_or_default(),
+            planner: self
+                .some(60, |draw| draw.below(7) as i32)
+                .unwrap_or_default(),
             work_limit: self.some(100, |draw| u64::from(draw.byte()).pow(2)),
             include_certificate: self.is(128),
             assignments: self.below(4) as i32,
@@ -215,7 +229,11 @@ impl Draw<'_> {
                 pb::Price {
                     rank: RANKS[draw.below(RANKS.len())].to_owned(),
                     role: draw.below(3) as i32,
-                    broker: if of_zone { String::new() } else { draw.broker_id() },
+                    broker: if of_zone {
+                        String::new()
+                    } else {
+                        draw.broker_id()
+                    },
                     zone: if of_zone { draw.zone() } else { String::new() },
                     value: draw.amount(),
                 }

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use clap::{Parser, Subcommand};
 use shardflow_soak::deadlines;
-use shardflow_soak::run::{self, Check, Counts, Mismatch};
+use shardflow_soak::run::{self, Check, Mismatch};
 
 #[derive(Parser)]
 #[command(name = "soak", about = "Compares the solver with a second algorithm")]
@@ -64,7 +64,7 @@ fn main() -> ExitCode {
 
 fn soak(seed: u64, count: u64, only: Option<Check>) -> ExitCode {
     let started = Instant::now();
-    let progress = |done: u64, _: &Counts| {
+    let progress = |done: u64| {
         let seconds = started.elapsed().as_secs();
         eprintln!("{done} of {count} cases, {seconds} s");
     };

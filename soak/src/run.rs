@@ -85,7 +85,7 @@ pub fn run(
     seed: u64,
     count: u64,
     only: Option<Check>,
-    mut progress: impl FnMut(u64, &Counts),
+    mut progress: impl FnMut(u64),
 ) -> Result<Counts, Mismatch> {
     let mut counts = Counts::new();
     let mut told = Instant::now();
@@ -98,7 +98,7 @@ pub fn run(
         }
         if told.elapsed() >= PROGRESS_EVERY {
             told = Instant::now();
-            progress(place + 1, &counts);
+            progress(place + 1);
         }
     }
     Ok(counts)

@@ -115,7 +115,7 @@ fn bytes(response: &pb::OptimizeResponse) -> Vec<u8> {
     if let Some(report) = &mut response.report {
         report.elapsed = None;
     }
-    // Maps have no order on the wire; responses have none.
+    // Responses hold no maps, whose order on the wire is free.
     response.encode_to_vec()
 }
 

@@ -9,7 +9,7 @@ use shardflow_soak::warm;
 const SEED: u64 = 77;
 
 fn counts(check: Check, count: u64) -> BTreeMap<String, u64> {
-    match run::run(SEED, count, Some(check), |_, _| {}) {
+    match run::run(SEED, count, Some(check), |_| {}) {
         Ok(counts) => counts,
         Err(Mismatch { seed, fault, .. }) => panic!("{check:?}, seed {seed}: {fault}"),
     }

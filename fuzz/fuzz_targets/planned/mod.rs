@@ -31,10 +31,14 @@ pub fn check(mut request: pb::OptimizeRequest) {
     }
 }
 
-/// The check of `shardflow verify` finds nothing, and the same request gives the same bytes.
+/// The check of `shardflow verify` finds nothing, where the plan lists what it takes; the same request gives the same
+/// bytes.
 fn planned(request: &pb::OptimizeRequest, response: &pb::OptimizeResponse) {
-    let checked = planning::verify(request, response).expect("it was planned");
-    assert_eq!(checked.faults, Vec::<String>::new());
+    let listed = request.options.as_ref().map(pb::Options::assignments);
+    if listed != Some(pb::Assignments::None) {
+        let checked = planning::verify(request, response).expect("it was planned");
+        assert_eq!(checked.faults, Vec::<String>::new());
+    }
     let again = planning::optimize(request, &Control::default()).expect("it was planned");
     assert!(bytes(response) == bytes(&again), "other bytes");
 }
