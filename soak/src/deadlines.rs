@@ -15,7 +15,7 @@ use crate::family::{self, Size};
 use crate::rng::Rng;
 use crate::wire;
 
-/// The most that work may go on past its time, at [`PER_MILLE`] of the solves.
+/// The most that work may go on past its time, in 999 of 1,000 solves.
 pub const LATE_MAX: Duration = Duration::from_millis(50);
 /// 99.9 %.
 const PER_MILLE: usize = 999;
@@ -151,7 +151,7 @@ fn millis(duration: Duration) -> f64 {
 }
 
 impl Measured {
-    /// The lateness that [`PER_MILLE`] of all solves keep to is at most [`LATE_MAX`].
+    /// Whether 999 of 1,000 solves are at most [`LATE_MAX`] late.
     pub fn is_in_time(&self) -> bool {
         let late = sorted(self.by_size.values().flatten());
         percentile(&late, PER_MILLE) <= LATE_MAX
