@@ -1,5 +1,5 @@
 # The only command names; CI speaks the same words.
-.PHONY: build demo test lint bench fuzz bootstrap
+.PHONY: build demo test lint bench soak deadlines fuzz bootstrap
 
 # Finds, or installs, what the build needs besides Rust.
 bootstrap:
@@ -28,6 +28,20 @@ bench: bootstrap
 	cargo bench --workspace --locked --bench leaders --profile dev \
 		--config profile.dev.package.shardflow-solver.debug-assertions=false \
 		--config profile.dev.package.shardflow-solver.overflow-checks=false -- $(FAMILIES)
+
+# Random networks, snapshots and sequences of edits against a second algorithm, on one core, with the solver's
+# assertions on: `make soak N=1000000 SEED=2`. Ends at the first mismatch, with its seed and input.
+N ?= 10000
+SEED ?= 1
+soak: bootstrap
+	cargo build --workspace --locked --bin soak
+	@sh scripts/soak.sh run --count $(N) --seed $(SEED)
+
+# How late 1,000 solves of up to a million shards stop: `make deadlines SOLVES=100`. For a machine that does nothing else.
+SOLVES ?= 1000
+deadlines: bootstrap
+	cargo build --workspace --locked --bin soak
+	@sh scripts/soak.sh deadlines --count $(SOLVES) --seed $(SEED)
 
 # Every fuzz target for SECONDS_EACH seconds, from the corpus that is kept; needs a nightly toolchain and cargo-fuzz.
 # What is found on the way stays in fuzz/target.

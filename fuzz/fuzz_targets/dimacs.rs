@@ -39,7 +39,10 @@ fn solve(instance: Instance) {
         }
         return;
     }
-    let network = instance.builder.build().expect("balanced, and checked by the reader");
+    let network = instance
+        .builder
+        .build()
+        .expect("balanced, and checked by the reader");
     write_back(&network, &instance.cost);
     match bare::solve(&network, &instance.cost, &mut budget) {
         Ok(Outcome::Optimal(solution)) => {
@@ -48,7 +51,9 @@ fn solve(instance: Instance) {
         Ok(Outcome::Infeasible(cut)) => assert!(cut.is_some_and(|cut| cut.deficit() > 0)),
         Ok(Outcome::Unbounded(cycle)) => {
             let cycle = cycle.expect("the simplex names the cycle");
-            let units = cycle.iter().map(|&arc| i128::from(instance.cost.unit_cost(arc)));
+            let units = cycle
+                .iter()
+                .map(|&arc| i128::from(instance.cost.unit_cost(arc)));
             assert!(units.sum::<i128>() < 0);
         }
         Err(SolveError::Cost(_)) => {}

@@ -1,7 +1,7 @@
 //! Medium problems through HiGHS: a dense model, one binary per shard and leader, written from the contract.
 //!
 //! Ranks are solved one after another; each optimum becomes an equality for the ranks after it. Squares are unit
-//! pieces of rising price. Costs of a shard's own choice are derived here again. HiGHS works in floats, so its
+//! pieces of rising price. A shard's choices and their costs are those of `choices`. HiGHS works in floats, so its
 //! answer is rounded to a placement, which the objective then measures in integers.
 
 use std::ops::Range;
@@ -11,11 +11,12 @@ use good_lp::{
     Variable, constraint, highs, variable,
 };
 use shardflow_solver::cost::{Cost, RANKS, Rank, evaluate};
-use shardflow_solver::snapshot::{Assignment, BrokerId, Problem, Roles, Shard, ShardId, ZoneId};
+use shardflow_solver::snapshot::{Assignment, BrokerId, Problem, Shard, ShardId, ZoneId};
 use shardflow_solver::verify::placement::check;
 
 use crate::brute::{Match, Named, compare};
 use crate::cases::{Case, MEDIUM, Size, generate, generate_orphans, solve};
+use crate::choices::{choices, cluster_band, own_cost, stream_band};
 use crate::layouts::present;
 
 /// What a shard may become.
@@ -122,20 +123,7 @@ impl<'p> Dense<'p> {
             self.add_cap(broker.max_leaders, |at, leads| leads && at == b);
             self.add_cap(broker.max_replicas, |at, _| at == b);
             let leaders = self.count(|_, at, leads| leads && at == b);
-            let takes = problem.is_active(b).then_some(u64::from(broker.share));
-            let total: u64 = (problem.broker_ids().filter(|&b| problem.is_active(b)))
-                .map(|b| u64::from(problem.broker(b).share))
-                .sum();
-            let slack = problem.policy.cluster_leaders.map(|spread| spread.slack);
-            let shards = problem.shards.len() as u64;
-            self.add_squares(
-                Rank::ClusterLeaderSpread,
-                leaders,
-                takes,
-                total,
-                slack,
-                shards,
-            );
+            self.add_squares(Rank::ClusterLeaderSpread, leaders, cluster_band(problem, b));
             self.add_stream_squares(b);
         }
         let absent = problem.policy.absent_zone_minimum as f64;
@@ -155,31 +143,17 @@ impl<'p> Dense<'p> {
 
     fn add_stream_squares(&mut self, b: BrokerId) {
         let problem = self.problem;
-        let slack = problem.policy.stream_leaders.map(|spread| spread.slack);
         for stream in &problem.streams {
-            let open = |b: BrokerId| problem.is_active(b) && stream.open[b.index()];
             let range = stream.shards.start as usize..stream.shards.end as usize;
-            let (mut leaders, shards) = (Count::default(), range.len() as u64);
-            for option in self
-                .options
-                .iter()
-                .filter(|option| range.contains(&option.shard))
-            {
+            let mut leaders = Count::default();
+            let of_stream = |option: &&Offer| range.contains(&option.shard);
+            for option in self.options.iter().filter(of_stream) {
                 if option.assignment.leader == Some(b) {
                     leaders.chosen.push(option.chosen);
                 }
             }
-            let share = |b: BrokerId| u64::from(problem.broker(b).share);
-            let total = problem.broker_ids().filter(|&b| open(b)).map(share).sum();
-            let takes = open(b).then_some(share(b));
-            self.add_squares(
-                Rank::StreamLeaderSpread,
-                leaders,
-                takes,
-                total,
-                slack,
-                shards,
-            );
+            let band = stream_band(problem, stream, b);
+            self.add_squares(Rank::StreamLeaderSpread, leaders, band);
         }
     }
 
@@ -197,24 +171,10 @@ impl<'p> Dense<'p> {
         self.objectives[Rank::Breaches as usize] += excess;
     }
 
-    fn add_squares(
-        &mut self,
-        rank: Rank,
-        count: Count,
-        share: Option<u64>,
-        total: u64,
-        slack: Option<u32>,
-        things: u64,
-    ) {
-        let (Some(share), Some(slack)) = (share, slack) else {
+    fn add_squares(&mut self, rank: Rank, count: Count, band: Option<(i64, i64)>) {
+        let Some((low, high)) = band else {
             return;
         };
-        if total == 0 {
-            return;
-        }
-        let (floor, ceiling) = (things * share / total, (things * share).div_ceil(total));
-        let low = floor as i64 - i64::from(slack);
-        let high = ceiling as i64 + i64::from(slack);
         let range = count.range();
         let (mut above, mut below) = (count.expression(), count.expression());
         for piece in 0..(range.end - high).max(0) {
@@ -271,118 +231,6 @@ impl<'p> Dense<'p> {
         }
         plan
     }
-}
-
-/// What the rules of the shard itself allow.
-fn choices(problem: &Problem, shard: &Shard) -> Vec<Assignment> {
-    if shard.is_pinned {
-        return vec![shard.present.clone()];
-    }
-    let with =
-        |leader: Option<BrokerId>, followers: Vec<BrokerId>| Assignment { leader, followers };
-    let live: Vec<BrokerId> = problem.live(&shard.present).collect();
-    let is_led = shard.present.leader.is_some_and(|b| problem.is_live(b));
-    let mut all: Vec<BrokerId> = shard.present.replicas().collect();
-    all.sort_unstable();
-    if problem.policy.roles == Roles::LeadershipOnly {
-        let others = |b: BrokerId| all.iter().copied().filter(|&o| o != b).collect();
-        let mut choices: Vec<Assignment> = live.iter().map(|&b| with(Some(b), others(b))).collect();
-        if !is_led {
-            choices.push(with(None, all));
-        }
-        return choices;
-    }
-    let stream = problem.stream(shard.stream);
-    let enters = |b: &BrokerId| problem.is_active(*b) && stream.open[b.index()];
-    let newcomers = problem
-        .broker_ids()
-        .filter(enters)
-        .filter(|b| !live.contains(b));
-    let seats: Vec<BrokerId> = live.iter().copied().chain(newcomers).collect();
-    let mut choices: Vec<Assignment> = seats.iter().map(|&b| with(Some(b), vec![])).collect();
-    if !is_led && live.is_empty() {
-        // Of the replicas on `DOWN` brokers the lowest id stays listed.
-        all.truncate(1);
-        choices.push(with(None, all));
-    } else if !is_led {
-        choices.extend(seats.iter().map(|&b| with(None, vec![b])));
-    }
-    choices
-}
-
-/// Cost of a shard's own choice in every rank, from the contract.
-fn own_cost(problem: &Problem, shard: &Shard, plan: &Assignment) -> [i64; RANKS] {
-    let weights = &problem.policy.weights;
-    let stream = problem.stream(shard.stream);
-    let factor = i64::from(stream.replication_factor);
-    let zone = |b: BrokerId| problem.zone_of(b);
-    let live: Vec<BrokerId> = problem.live(plan).collect();
-    let now: Vec<BrokerId> = problem.live(&shard.present).collect();
-    let leader = plan.leader;
-    let followers: Vec<BrokerId> = live
-        .iter()
-        .copied()
-        .filter(|&b| Some(b) != leader)
-        .collect();
-    let mut cost = [0; RANKS];
-    cost[0] = i64::from(leader.is_none());
-    cost[1] = (factor - 1 - followers.len() as i64).max(0);
-    let spans = |replicas: &[BrokerId]| {
-        let mut zones: Vec<ZoneId> = replicas.iter().map(|&b| zone(b)).collect();
-        zones.sort_unstable();
-        zones.dedup();
-        zones.len() as i64
-    };
-    if !shard.is_pinned {
-        let closed = |b: &&BrokerId| !problem.is_active(**b) || !stream.open[b.index()];
-        cost[2] = live.iter().filter(closed).count() as i64;
-        cost[2] += leader.iter().filter(closed).count() as i64;
-        if let Some(most) = problem.policy.max_replicas_per_zone {
-            for z in (0..problem.zones.len()).map(ZoneId::at) {
-                let there = live.iter().filter(|&&b| zone(b) == z).count() as i64;
-                cost[2] += (there - i64::from(most)).max(0);
-            }
-        }
-        let kept = if problem.policy.allow_zone_loss {
-            0
-        } else {
-            spans(&now)
-        };
-        let wanted = i64::from(problem.policy.min_zones).max(kept).min(factor);
-        cost[5] = (wanted - spans(&live)).max(0);
-    }
-    let new: Vec<BrokerId> = live.iter().copied().filter(|b| !now.contains(b)).collect();
-    let copies = if now.is_empty() { 0 } else { new.len() as i64 };
-    let gib = (shard.size_bytes + (1 << 30) - 1) / (1 << 30);
-    cost[12] = copies * (weights.overlap + weights.overlap_per_gib * gib);
-    if let Some(leader) = leader {
-        cost[12] += weights.traffic * shard.leader_traffic.cross(zone(leader));
-        let together = followers
-            .iter()
-            .filter(|&&b| zone(b) == zone(leader))
-            .count() as i64;
-        cost[12] += weights.same_rack_as_leader * together;
-        let old = shard.present.leader.filter(|&b| problem.is_live(b));
-        let is_promoted = shard.present.followers.contains(&leader);
-        if old.is_some() && is_promoted {
-            cost[12] += weights.promotion;
-        }
-        let fails_over = old.is_none() && !now.is_empty() && !now.contains(&leader);
-        let is_renamed = shard.present.leader.is_some_and(|named| named != leader);
-        cost[14] = i64::from(is_renamed) + i64::from(fails_over);
-    }
-    for (at, &b) in live.iter().enumerate() {
-        let pairs = live[..at]
-            .iter()
-            .filter(|&&other| zone(other) == zone(b))
-            .count() as i64;
-        cost[12] += weights.same_rack * pairs;
-    }
-    for &b in &followers {
-        cost[12] += weights.traffic * shard.follower_traffic.cross(zone(b));
-    }
-    cost[13] = copies;
-    cost
 }
 
 /// Solves the cases both ways. How many plans move something, and how many are proven.

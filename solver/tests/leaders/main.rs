@@ -11,6 +11,7 @@
 mod brute;
 mod budgets;
 mod cases;
+mod choices;
 mod dense;
 mod exhaustive;
 mod layouts;

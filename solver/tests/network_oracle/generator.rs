@@ -88,12 +88,6 @@ pub(crate) fn random_rank(rng: &mut Rng, bounds: &[(i64, i64)], cost: i64) -> Ra
     rank
 }
 
-pub(crate) fn value(rank: &RankCost, arc: ArcId, x: i64) -> i128 {
-    let bend = rank.convex.iter().find(|c| c.0 == arc);
-    let unit = rank.unit.get(arc.index()).copied().unwrap_or(0);
-    i128::from(unit) * i128::from(x) + bend.map_or(0, |c| c.1.value(x))
-}
-
 pub(crate) fn totals(ranks: &[RankCost], flow: &[i64]) -> Vec<i128> {
     ranks.iter().map(|rank| rank.total(flow)).collect()
 }

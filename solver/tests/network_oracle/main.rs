@@ -14,6 +14,8 @@ mod corruption;
 mod edges;
 mod generator;
 mod highs;
+#[path = "../support/highs.rs"]
+mod highs_model;
 mod oracle;
 #[path = "../support/rng.rs"]
 mod rng;

@@ -4,7 +4,8 @@ use shardflow_solver::network::{ArcId, Network};
 use shardflow_solver::simplex::ScratchError;
 
 use crate::answers::{assert_cut, assert_proved, from_flow, from_scratch};
-use crate::generator::{Case, SMALL, bounds, random_case, random_hint, random_rank, totals, value};
+use crate::generator::{Case, SMALL, bounds, random_case, random_hint, random_rank, totals};
+use crate::highs_model::value;
 use crate::rng::Rng;
 
 /// One unit more or less on an arc: from, to, arc, step.

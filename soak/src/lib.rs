@@ -1,0 +1,32 @@
+//! Long comparisons of the solver with a second algorithm, and measurements that take minutes: `make soak` and
+//! `make deadlines`. Nothing here is shipped.
+//!
+//! * [`ssp`]: successive shortest paths on vector costs, which shares no code with the simplex;
+//! * [`networks`]: the simplex against it, and against HiGHS on a sample;
+//! * [`snapshots`]: whole plans against it, on a network without hubs;
+//! * [`warm`]: plans over sequences of edits, with the last prices, garbled ones and none;
+//! * [`run`]: all of them, case by case, up to the first mismatch;
+//! * [`deadlines`]: how late solves stop.
+//!
+//! Generators and models that the solver's tests have as well are theirs, included by path.
+
+#[allow(dead_code)] // each user takes its part
+#[path = "../../solver/tests/leaders/cases.rs"]
+mod cases;
+#[path = "../../solver/tests/leaders/choices.rs"]
+mod choices;
+#[allow(dead_code)] // likewise
+#[path = "../../benches/family/mod.rs"]
+mod family;
+#[path = "../../solver/tests/support/highs.rs"]
+mod highs;
+#[path = "../../solver/tests/leaders/rng.rs"]
+mod rng;
+
+pub mod deadlines;
+pub mod networks;
+pub mod run;
+pub mod snapshots;
+pub mod ssp;
+pub mod warm;
+pub mod wire;

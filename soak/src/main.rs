@@ -1,0 +1,108 @@
+//! `make soak`: random cases against a second algorithm, until the first mismatch; and how late solves stop.
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use clap::{Parser, Subcommand};
+use shardflow_soak::deadlines;
+use shardflow_soak::run::{self, Check, Mismatch};
+
+#[derive(Parser)]
+#[command(name = "soak", about = "Compares the solver with a second algorithm")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Many cases; exit status 1 and the case at the first mismatch.
+    Run {
+        /// How many.
+        #[arg(long, default_value_t = 10_000)]
+        count: u64,
+        /// Of the whole run.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// One kind of check instead of the mixture.
+        #[arg(long)]
+        only: Option<Check>,
+    },
+    /// How late solves stop; exit status 1 where one in a thousand is more than 50 ms late.
+    Deadlines {
+        /// How many.
+        #[arg(long, default_value_t = 1_000)]
+        count: usize,
+        /// Of clusters and budgets.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// Sizes instead of all: tiny, S1, S2, S3, 300k, S4.
+        sizes: Vec<String>,
+    },
+    /// One case again, by the seed that a run printed.
+    Case {
+        /// What it checks.
+        check: Check,
+        /// Its seed.
+        seed: u64,
+    },
+}
+
+fn main() -> ExitCode {
+    match Arguments::parse().command {
+        Command::Run { count, seed, only } => soak(seed, count, only),
+        Command::Deadlines { count, seed, sizes } => deadlines(seed, count, &sizes),
+        Command::Case { check, seed } => match run::case(check, seed) {
+            Ok(seen) => {
+                println!("{seen}");
+                ExitCode::SUCCESS
+            }
+            Err(fault) => mismatch(&Mismatch { check, seed, fault }),
+        },
+    }
+}
+
+fn soak(seed: u64, count: u64, only: Option<Check>) -> ExitCode {
+    let started = Instant::now();
+    let progress = |done: u64| {
+        let seconds = started.elapsed().as_secs();
+        eprintln!("{done} of {count} cases, {seconds} s");
+    };
+    match run::run(seed, count, only, progress) {
+        Err(found) => mismatch(&found),
+        Ok(counts) => {
+            for (what, count) in &counts {
+                println!("{count:>9}  {what}");
+            }
+            let seconds = started.elapsed().as_secs_f64();
+            let rate = count as f64 / seconds;
+            println!("{count} cases, seed {seed}: no mismatch; {seconds:.1} s, {rate:.0} a second");
+            ExitCode::SUCCESS
+        }
+    }
+}
+
+fn deadlines(seed: u64, count: usize, sizes: &[String]) -> ExitCode {
+    match deadlines::measure(seed, count, sizes, |solve| eprintln!("{solve}")) {
+        Ok(measured) => {
+            println!("{measured}");
+            match measured.is_in_time() {
+                true => ExitCode::SUCCESS,
+                false => ExitCode::FAILURE,
+            }
+        }
+        Err(fault) => {
+            println!("{fault}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn mismatch(found: &Mismatch) -> ExitCode {
+    let Mismatch { check, seed, fault } = found;
+    println!("{fault}");
+    let check = format!("{check:?}").to_lowercase();
+    let what = fault.lines().next().unwrap_or_default();
+    println!("mismatch: {what}\nagain with: soak case {check} {seed}");
+    ExitCode::FAILURE
+}
