@@ -5,6 +5,8 @@
 pub mod budget;
 pub mod certificate;
 pub mod cost;
+pub mod cut;
+pub mod explain;
 pub mod greedy;
 mod ids;
 pub mod input;

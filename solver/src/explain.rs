@@ -1,0 +1,73 @@
+//! Why a plan falls short, what its rules cost, and what another broker would cost a shard.
+//!
+//! * [`reasons`]: minimum cuts for shards without a leader, breaches and zone minima, with the smallest changes of rules
+//!   that lift them ([`crate::cut`] says what a cut is).
+//! * [`prices`]: what one more unit of each rule would save, from the certificate of an optimal plan.
+//! * [`choices`]: for one shard and every broker, what leading it there would cost, or the rule that forbids it.
+//!
+//! All three are functions of the problem, a placement and a certificate; none of them plans.
+
+pub mod choices;
+mod contest;
+mod grouping;
+mod multipliers;
+pub mod prices;
+mod reach;
+mod remedies;
+
+use crate::budget::{self, Budget};
+use crate::cost::{Cost, Rank};
+use crate::cut::Reason;
+use crate::model::leaders;
+use crate::snapshot::Problem;
+use contest::Contest;
+use grouping::{Groups, Rules};
+
+/// The ranks that cuts explain.
+pub const RANKS_EXPLAINED: [Rank; 3] = [
+    Rank::UnplacedLeaders,
+    Rank::Breaches,
+    Rank::ZoneMinimumShortfall,
+];
+
+/// Most work that one explanation may take, in units of [`Budget`]: about a second.
+const WORK_MAX: u64 = 100_000_000;
+
+/// The cuts behind whatever of `value`, the cost of a plan, is above 0 in [`RANKS_EXPLAINED`], by rank.
+///
+/// Where shards that live in the same places and may go to the same brokers are one node, the leader network has few
+/// nodes; it is solved in the ranks that decide these three, and what the unplaced, the excess and the missing units can
+/// reach in it is closed in by the cut. Cuts that overlap are one.
+///
+/// None are given where followers are decided as well, or where shards without a leader keep replicas: there leaders
+/// alone are no network. Cuts are about the best plan; a plan that was cut short may fall shorter.
+///
+/// Complexity: O(shards · replicas) where anything is short, then the simplex on as many nodes as there are kinds of
+/// shards and brokers, once for the cuts and up to a few hundred times for their remedies. Deterministic; what takes
+/// more than a fixed amount of work is left out.
+pub fn reasons(problem: &Problem, value: &Cost) -> Vec<Reason> {
+    let is_short = |rank: &Rank| value[*rank] > 0;
+    if !RANKS_EXPLAINED.iter().any(is_short) || !applies(problem) {
+        return Vec::new();
+    }
+    let mut budget = Budget::new(Some(WORK_MAX), &budget::never);
+    let rules = Rules::of(problem);
+    let groups = Groups::of(problem, &rules);
+    let Some(contest) = Contest::solve(problem, &groups, &rules, &mut budget) else {
+        return Vec::new();
+    };
+    let mut reasons = Vec::new();
+    for rank in RANKS_EXPLAINED.into_iter().filter(is_short) {
+        for cut in contest.cuts(problem, rank, &groups, &rules) {
+            let remedies = remedies::of(problem, &cut, &rules, &groups, &contest, &mut budget);
+            reasons.push(Reason { cut, remedies });
+        }
+    }
+    reasons
+}
+
+/// Whether leaders alone are a network whose cuts explain a plan.
+fn applies(problem: &Problem) -> bool {
+    let mut shards = problem.shards.iter();
+    leaders::applies(problem) && !shards.any(|shard| leaders::is_orphan(problem, shard))
+}
