@@ -16,10 +16,10 @@ mod reach;
 mod remedies;
 
 use crate::budget::{self, Budget};
-use crate::cost::{Cost, Rank};
+use crate::cost::{Cost, Rank, shard_cost};
 use crate::cut::Reason;
-use crate::model::leaders;
-use crate::snapshot::Problem;
+use crate::model::{current, leaders};
+use crate::snapshot::{Counts, Problem, Roles};
 use contest::Contest;
 use grouping::{Groups, Rules};
 
@@ -64,6 +64,39 @@ pub fn reasons(problem: &Problem, value: &Cost) -> Vec<Reason> {
         }
     }
     reasons
+}
+
+/// Breaches that are there wherever free shards are led: what pinned shards take above caps, and, where nothing is
+/// copied, replicas that should be elsewhere. 0 where followers are decided as well.
+///
+/// Complexity: O(shards · replicas).
+pub fn fixed_breaches(problem: &Problem) -> i64 {
+    if !leaders::applies(problem) {
+        return 0;
+    }
+    let stays = problem.policy.roles == Roles::LeadershipOnly;
+    let mut counts = Counts::zero(problem.brokers.len(), problem.zones.len());
+    let mut fixed = 0;
+    for id in problem.shard_ids() {
+        let shard = problem.shard(id);
+        if shard.is_pinned {
+            counts.add(&problem.brokers, &shard.present, 1);
+        } else if stays {
+            let unled = current::leaderless(problem, id);
+            counts.add(&problem.brokers, &unled, 1);
+            fixed += shard_cost(problem, id, &unled)[Rank::Breaches];
+        }
+    }
+    let above = |count: i64, cap: Option<u32>| cap.map_or(0, |cap| (count - i64::from(cap)).max(0));
+    for (b, broker) in problem.brokers.iter().enumerate() {
+        fixed += above(counts.leaders[b], broker.max_leaders);
+        fixed += above(counts.replicas[b], broker.max_replicas);
+    }
+    for (z, zone) in problem.zones.iter().enumerate() {
+        fixed += above(counts.zone_leaders[z], zone.max_leaders);
+        fixed += above(counts.zone_replicas[z], zone.max_replicas);
+    }
+    fixed
 }
 
 /// Whether leaders alone are a network whose cuts explain a plan.

@@ -25,6 +25,7 @@ use shardflow_solver::verify::{moves, placement};
 use crate::pb;
 use crate::wire::cost::{ranks, terms};
 use crate::wire::external::{self, Names};
+use crate::wire::reasons::Told;
 use crate::wire::request::Listing;
 use crate::wire::{Findings, answer};
 
@@ -83,7 +84,7 @@ struct Known {
     /// Cost of the present layout, where that is a legal plan.
     present: Option<Cost>,
     /// The plan that this version makes of the placement, where that is legal.
-    rebuilt: Option<Plan>,
+    rebuilt: Option<(Plan, Told)>,
 }
 
 impl<'a> Recheck<'a> {
@@ -104,11 +105,11 @@ impl<'a> Recheck<'a> {
         let placed = self.placement(plan, listing)?;
         let known = self.costs(plan, &placed);
         let are_legal = self.moves(plan, &placed);
-        if let Some(rebuilt) = &known.rebuilt {
+        if let Some((rebuilt, told)) = &known.rebuilt {
             if are_legal {
                 self.compare_moves(&plan.moves, rebuilt);
             }
-            self.compare_shortfalls(&plan.assignments, rebuilt);
+            self.compare_shortfalls(&plan.assignments, told);
         }
         self.spread(plan, &placed);
         if plan.fingerprint != plan::fingerprint(self.problem, &placed) {
@@ -181,10 +182,15 @@ impl<'a> Recheck<'a> {
         let claimed = [plan.before.as_ref(), plan.after.as_ref()];
         self.cost("plan.before", claimed[0], (before.cost, before.terms));
         self.cost("plan.after", claimed[1], (after.cost, after.terms));
+        let rebuilt = is_legal.then(|| {
+            let plan = plan::make(self.problem, placed.to_vec());
+            let told = Told::of(self.problem, &plan);
+            (plan, told)
+        });
         Known {
             cost: after.cost,
             present: before.faults.is_empty().then_some(before.cost),
-            rebuilt: is_legal.then(|| plan::make(self.problem, placed.to_vec())),
+            rebuilt,
         }
     }
 

@@ -206,8 +206,8 @@ impl<'a> Builder<'a> {
             let limit = Contest::limit(problem, rules, pinned, place, is_in_force);
             limit.map_or(i64::MAX, |(_, room)| room)
         };
-        let free = self.free;
-        let (upper, configured) = (limit(true).min(free), limit(false).min(free));
+        // A cost needs an upper bound; one more than can flow is none.
+        let (upper, configured) = (limit(true).min(self.free + 1), limit(false));
         let arc = self.arc(node, head, upper, configured, Way::Count(place));
         let (leaders, replicas) = taken(pinned, place);
         let of_leaders = rules.leaders(place).map(|cap| i64::from(cap) - leaders);

@@ -6,6 +6,8 @@
 //! worth as much as the whole is found by halving. Where no change alone lifts the whole cut, the best one is
 //! made and another sought, up to [`CHANGES_MAX`] in all.
 
+use std::ops::Range;
+
 use super::contest::{Contest, taken};
 use super::grouping::{Groups, Rules};
 use super::RANKS_EXPLAINED;
@@ -70,14 +72,16 @@ impl Search<'_, '_, '_> {
         // Zones first: they hold back more.
         let by_zone_first = limits.iter().rev().take(LIMITS_MAX);
         for &place in by_zone_first {
-            let remedy = self.smallest(need, rules, contest, |this, by| {
+            // Where pinned shards alone exceed it, there is something to lift before there is room.
+            let least = -self.pinned_excess(place, rules);
+            let remedy = self.smallest(least..need, rules, contest, |this, by| {
                 this.widened(place, by, rules, contest)
             });
             remedies.extend(remedy);
         }
         for &zone in &cut.zones {
             let now = rules.min_leaders[zone.index()];
-            let remedy = self.smallest(need.min(i64::from(now)), rules, contest, |_, by| {
+            let remedy = self.smallest(0..need.min(i64::from(now)), rules, contest, |_, by| {
                 let to = now.saturating_sub(by as u32);
                 vec![Change::MinLeaders { zone, to }]
             });
@@ -168,15 +172,22 @@ impl Search<'_, '_, '_> {
         changes
     }
 
-    /// The least size up to `most` at which a change is worth as much as at `most`.
+    fn pinned_excess(&self, place: Place, rules: &Rules) -> i64 {
+        let (leaders, replicas) = taken(&self.groups.pinned, place);
+        let excess = |cap: Option<u32>, count: i64| cap.map_or(0, |cap| count - i64::from(cap));
+        let of_leaders = excess(rules.leaders(place), leaders);
+        of_leaders.max(excess(rules.replicas(place), replicas)).max(0)
+    }
+
+    /// The least size above the start of a range, up to its end, at which a change is worth as much as at the end.
     fn smallest(
         &mut self,
-        most: i64,
+        sizes: Range<i64>,
         rules: &Rules,
         contest: &Contest,
         change: impl Fn(&Self, i64) -> Vec<Change>,
     ) -> Option<Remedy> {
-        let changes = change(self, most);
+        let changes = change(self, sizes.end);
         if changes.is_empty() {
             return None;
         }
@@ -184,7 +195,7 @@ impl Search<'_, '_, '_> {
         if lifts <= 0 {
             return None;
         }
-        let (mut low, mut high) = (0, most);
+        let (mut low, mut high) = (sizes.start, sizes.end);
         while low + 1 < high {
             let middle = low + (high - low) / 2;
             let changes = change(self, middle);

@@ -60,7 +60,7 @@ fn a_move_alone_costs_what_a_recount_says() {
             }
         }
     });
-    assert!(compared > 5_000 && full > 200, "{compared}, {full} full");
+    assert!(compared > 4_000 && full > 500, "{compared}, {full} full");
 }
 
 /// The least cost of any plan in which the broker leads the shard, by trying all placements of tiny problems.
@@ -149,7 +149,7 @@ fn no_plan_that_leads_the_shard_elsewhere_is_cheaper_than_said() {
             }
         }
     });
-    assert!(compared > 2_000 && exact > 1_000, "{compared}, {exact} exact");
+    assert!(compared > 1_200 && exact > 600, "{compared}, {exact} exact");
 }
 
 #[test]
