@@ -9,6 +9,7 @@
 //! Standard output carries the answer and nothing else.
 
 mod compare;
+mod explain;
 mod export;
 mod failure;
 mod files;
@@ -48,6 +49,8 @@ enum Command {
     Compare(compare::Arguments),
     /// Check a plan against its request
     Verify(verify::Arguments),
+    /// Why a shard is led where it is, and what another broker would cost
+    Explain(explain::Arguments),
     /// Make a request of what other tools print
     #[command(subcommand)]
     Import(import::Format),
@@ -79,6 +82,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Optimize(arguments) => optimize::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Verify(arguments) => verify::run(&arguments),
+        Command::Explain(arguments) => explain::run(&arguments),
         Command::Import(format) => import::run(&format),
         Command::Export(format) => export::run(&format),
     };

@@ -17,6 +17,7 @@ mod report;
 
 use std::collections::BTreeMap;
 
+use shardflow_solver::certificate::Certificate;
 use shardflow_solver::cost::{Cost, Terms};
 use shardflow_solver::plan::{self, Plan};
 use shardflow_solver::snapshot::{Assignment, BrokerId, Problem, StreamId};
@@ -70,6 +71,38 @@ pub(super) fn plan(problem: &Problem, listing: Listing, plan: &pb::Plan) -> Vec<
     let mut recheck = Recheck::new(problem);
     recheck.plan(plan, listing);
     recheck.faults
+}
+
+/// The plan that a response without faults tells, and the certificate that proves it optimal, if one does.
+///
+/// # Errors
+/// Every claim that is wrong, in words.
+pub(super) fn told(
+    problem: &Problem,
+    listing: Listing,
+    response: &pb::OptimizeResponse,
+) -> Result<(Plan, Option<Certificate>), Vec<String>> {
+    let mut recheck = Recheck::new(problem);
+    let known = (response.plan.as_ref()).and_then(|plan| recheck.plan(plan, listing));
+    let report = response.report.as_ref();
+    let mut is_proof_checked = false;
+    if let (Some(report), Some(known)) = (report, &known) {
+        is_proof_checked = recheck.report(report, known);
+    }
+    let rebuilt = known.and_then(|known| known.rebuilt);
+    let Some((plan, _)) = rebuilt.filter(|_| recheck.faults.is_empty()) else {
+        if recheck.faults.is_empty() {
+            recheck.add("the response has no plan");
+        }
+        return Err(recheck.faults);
+    };
+    let is_proven = |report: &&pb::SolveReport| {
+        is_proof_checked && report.outcome() == pb::Outcome::Optimal
+    };
+    let certificate = (report.filter(is_proven))
+        .and_then(|report| report.certificate.as_ref())
+        .and_then(|message| read::certificate(problem, &recheck.names, message).ok());
+    Ok((plan, certificate))
 }
 
 struct Recheck<'a> {

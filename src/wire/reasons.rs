@@ -75,6 +75,8 @@ impl Told {
                 ..Default::default()
             });
         }
+        let of_breaches = |e: &pb::Explanation| e.rank == Rank::Breaches.name();
+        let has_cut = self.explanations.iter().any(of_breaches);
         let mut add = |rank: Rank, need: i64, text: String| {
             if need > 0 {
                 self.explanations.push(pb::Explanation {
@@ -87,10 +89,14 @@ impl Told {
                 });
             }
         };
-        if plan.after.0[Rank::Breaches] > 0 {
+        let breaches = plan.after.0[Rank::Breaches];
+        if breaches > 0 {
             let fixed = explain::fixed_breaches(problem);
             let text = "stay wherever leaders go: pinned shards above a cap, or replicas that nothing moves";
             add(Rank::Breaches, fixed, format!("{fixed} {text}"));
+            let rest = if has_cut { 0 } else { breaches - fixed };
+            let text = "no cut explains: ranks before ask for them, or the plan is not the best";
+            add(Rank::Breaches, rest, format!("{rest} {text}"));
         }
         let absent = problem.policy.absent_zone_minimum;
         let text = "asked of zones that no broker is in";
