@@ -50,8 +50,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Answered, Failure> {
         options.set_planner(planner.into());
     }
     let plan = arguments.plan.as_deref().map(Source::read).transpose()?;
-    let response: Option<pb::OptimizeResponse> =
-        plan.as_ref().map(Source::message).transpose()?;
+    let response: Option<pb::OptimizeResponse> = plan.as_ref().map(Source::message).transpose()?;
     let told = planning::explain(
         &request,
         &arguments.shard,
@@ -69,7 +68,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<Answered, Failure> {
     match &arguments.output {
         Some(output) => files::write(output, &to_json(&told, Defaults::Write)?)?,
         None => {
-            let most = if arguments.all { usize::MAX } else { BROKERS_LISTED };
+            let most = if arguments.all {
+                usize::MAX
+            } else {
+                BROKERS_LISTED
+            };
             files::print(&report::explain(&told, most, screen::of_stdout()))?;
         }
     }

@@ -96,9 +96,8 @@ pub(super) fn told(
         }
         return Err(recheck.faults);
     };
-    let is_proven = |report: &&pb::SolveReport| {
-        is_proof_checked && report.outcome() == pb::Outcome::Optimal
-    };
+    let is_proven =
+        |report: &&pb::SolveReport| is_proof_checked && report.outcome() == pb::Outcome::Optimal;
     let certificate = (report.filter(is_proven))
         .and_then(|report| report.certificate.as_ref())
         .and_then(|message| read::certificate(problem, &recheck.names, message).ok());

@@ -69,8 +69,9 @@ pub fn explain(
         });
     };
     let (plan, certificate) = match response {
-        Some(response) => recheck::told(&problem, options.listing, response)
-            .map_err(Unexplained::Faulty)?,
+        Some(response) => {
+            recheck::told(&problem, options.listing, response).map_err(Unexplained::Faulty)?
+        }
         None => {
             let interrupt = control.interrupt(started, options.time_budget, &problem);
             let answer = strategy::solve(&problem, &options.solve, &interrupt)
@@ -172,7 +173,10 @@ impl<'a> Teller<'a> {
             return format!("without a leader: {}", planned.unplaced_detail);
         }
         if shard.is_pinned {
-            return format!("led by {:?}: pinned, or its move is under way", planned.leader);
+            return format!(
+                "led by {:?}: pinned, or its move is under way",
+                planned.leader
+            );
         }
         let now = shard.present.leader.map(|b| &self.problem.broker(b).id);
         let mut text = match now {
@@ -191,10 +195,14 @@ impl<'a> Teller<'a> {
         match choices.iter().find(is_other) {
             None => text.push_str("; no other broker may lead it"),
             Some(next) if next.proven => {
-                let more = next.at_least.first().map_or("nothing".to_owned(), |amount| {
-                    format!("at least {} {}", amount.value, amount.rank)
-                });
-                text.push_str(&format!("; the next best, {:?}, costs {more} more", next.broker));
+                let costs = match next.at_least.first() {
+                    None => "may cost the same".to_owned(),
+                    Some(amount) => {
+                        let rank = amount.rank.replace('_', " ");
+                        format!("costs at least {} {rank} more", amount.value)
+                    }
+                };
+                text.push_str(&format!("; the next best, {:?}, {costs}", next.broker));
             }
             Some(_) => text.push_str("; the plan is not proven to be the best"),
         }
@@ -271,8 +279,12 @@ impl<'a> Teller<'a> {
         }
         let of_policy = self.policy.iter().flat_map(|policy| &policy.required_tags);
         let overridden = |key: &String| listed.required_tags.contains_key(key);
-        let wanted = of_policy.filter(|(key, _)| !overridden(key)).chain(&listed.required_tags);
-        let missing = wanted.filter(|(key, value)| broker.tags.get(*key) != Some(*value)).min();
+        let wanted = of_policy
+            .filter(|(key, _)| !overridden(key))
+            .chain(&listed.required_tags);
+        let missing = wanted
+            .filter(|(key, value)| broker.tags.get(*key) != Some(*value))
+            .min();
         match missing {
             Some((key, value)) => match broker.tags.get(key) {
                 Some(has) => format!("tag {key} is {has:?}, required is {value:?}"),
@@ -302,7 +314,10 @@ impl Order {
 }
 
 fn amounts(values: &[i64; RANKS]) -> Vec<pb::RankAmount> {
-    let ranks = Rank::ALL.iter().zip(values).filter(|(_, value)| **value != 0);
+    let ranks = Rank::ALL
+        .iter()
+        .zip(values)
+        .filter(|(_, value)| **value != 0);
     ranks
         .map(|(rank, &value)| pb::RankAmount {
             rank: rank.name().to_owned(),

@@ -13,10 +13,17 @@ pub fn explain(told: &pb::ShardExplanation, most: usize, screen: Screen) -> Stri
     let mut out = String::new();
     let head = format!("Shard {}", clipped(&told.shard, ID_WIDTH));
     out.push_str(&screen.paint(Tone::Strong, &head));
-    out.push_str(&format!(" of stream {}: {}\n", clipped(&told.stream, ID_WIDTH), shown(&told.text)));
+    out.push_str(&format!(
+        " of stream {}: {}\n",
+        clipped(&told.stream, ID_WIDTH),
+        shown(&told.text)
+    ));
     let (chosen, others): (Vec<_>, Vec<_>) =
         (told.choices.iter()).partition(|choice| choice.verdict() == pb::Verdict::Chosen);
-    let listed: Vec<&pb::BrokerChoice> = chosen.into_iter().chain(others.iter().copied().take(most)).collect();
+    let listed: Vec<&pb::BrokerChoice> = chosen
+        .into_iter()
+        .chain(others.iter().copied().take(most))
+        .collect();
     let ids = Ids::new(listed.iter().map(|choice| choice.broker.as_str()), ID_WIDTH);
     let zones = Ids::new(listed.iter().map(|choice| choice.zone.as_str()), ID_WIDTH);
     let has_proof = listed.iter().any(|choice| choice.proven);
@@ -30,7 +37,11 @@ pub fn explain(told: &pb::ShardExplanation, most: usize, screen: Screen) -> Stri
         let rule = Cell::dim(shown(&choice.rule));
         let cells = match choice.verdict() {
             pb::Verdict::Chosen => {
-                vec![Cell::new(name, Tone::Good), zone, Cell::plain("in the plan")]
+                vec![
+                    Cell::new(name, Tone::Good),
+                    zone,
+                    Cell::plain("in the plan"),
+                ]
             }
             pb::Verdict::Forbidden | pb::Verdict::Unspecified => {
                 let blank = || Cell::plain("");
@@ -39,7 +50,11 @@ pub fn explain(told: &pb::ShardExplanation, most: usize, screen: Screen) -> Stri
             pb::Verdict::Open | pb::Verdict::Full => vec![
                 Cell::plain(name),
                 zone,
-                Cell::plain(if choice.proven { amounts(&choice.at_least) } else { String::new() }),
+                Cell::plain(if choice.proven {
+                    amounts(&choice.at_least)
+                } else {
+                    String::new()
+                }),
                 Cell::plain(amounts(&choice.alone)),
                 rule,
             ],
@@ -67,7 +82,11 @@ fn amounts(amounts: &[pb::RankAmount]) -> String {
     }
     let first = amounts.iter().take(AMOUNTS_MAX).map(|amount| {
         let sign = if amount.value > 0 { "+" } else { "" };
-        format!("{sign}{} {}", grouped(amount.value), words::rank(&amount.rank))
+        format!(
+            "{sign}{} {}",
+            grouped(amount.value),
+            words::rank(&amount.rank)
+        )
     });
     let mut text = first.collect::<Vec<_>>().join(", ");
     if amounts.len() > AMOUNTS_MAX {

@@ -97,8 +97,9 @@ fn missing(response: &pb::OptimizeResponse, screen: Screen, out: &mut String) {
         .report
         .as_ref()
         .map_or(&[][..], |report| &report.explanations);
-    let explanations: Vec<&pb::Explanation> =
-        (explanations.iter()).filter(|e| reasons::is_of_shards(e)).collect();
+    let explanations: Vec<&pb::Explanation> = (explanations.iter())
+        .filter(|e| reasons::is_of_shards(e))
+        .collect();
     let assignments = response
         .plan
         .as_ref()

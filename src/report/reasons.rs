@@ -39,9 +39,8 @@ pub(super) fn suggestions(explanation: &pb::Explanation, out: &mut String) {
 
 /// Rules whose next unit would save something, the dearest first: each by the first rank it saves in.
 pub(super) fn prices(report: &pb::SolveReport, screen: Screen, out: &mut String) {
-    let of_rule = |price: &&pb::Price| {
-        !matches!(price.rule(), pb::Rule::None | pb::Rule::Unspecified)
-    };
+    let of_rule =
+        |price: &&pb::Price| !matches!(price.rule(), pb::Rule::None | pb::Rule::Unspecified);
     // The ranks of one rule are next to each other, the first one first.
     let mut first: Vec<&pb::Price> = report.prices.iter().filter(of_rule).collect();
     first.dedup_by_key(|price| (price.rule, &price.broker, &price.zone, &price.stream));
@@ -64,7 +63,10 @@ pub(super) fn prices(report: &pb::SolveReport, screen: Screen, out: &mut String)
         out.push_str(&format!("  {value} {rank}: {rule}\n"));
     }
     if first.len() > LINES_MAX {
-        out.push_str(&format!("  … and {} more (--output FILE writes them all)\n", first.len() - LINES_MAX));
+        out.push_str(&format!(
+            "  … and {} more (--output FILE writes them all)\n",
+            first.len() - LINES_MAX
+        ));
     }
 }
 

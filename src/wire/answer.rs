@@ -11,9 +11,7 @@ use shardflow_solver::explain::{
     prices::{PricedRule, RulePrice},
 };
 use shardflow_solver::plan::{Move, MoveKind, MoveReason, Plan};
-use shardflow_solver::snapshot::{
-    Assignment, BrokerId, Problem, Role, ShardId, StreamId, ZoneId,
-};
+use shardflow_solver::snapshot::{Assignment, BrokerId, Problem, Role, ShardId, StreamId, ZoneId};
 use shardflow_solver::strategy::{Answer, Engine, Fallback, Outcome, RankBound, Report};
 
 use super::reasons::Told;
@@ -254,7 +252,10 @@ fn rule_prices(problem: &Problem, price: &RulePrice) -> Vec<pb::Price> {
         pb::Rule::MaxReplicas => pb::Role::Follower,
         _ => pb::Role::Leader,
     };
-    let ranks = Rank::ALL.iter().zip(price.saves).filter(|(_, saves)| *saves != 0);
+    let ranks = Rank::ALL
+        .iter()
+        .zip(price.saves)
+        .filter(|(_, saves)| *saves != 0);
     ranks
         .map(|(rank, value)| pb::Price {
             rank: rank.name().to_owned(),

@@ -38,7 +38,11 @@ impl Told {
         let is_led = |id: &ShardId| plan.placement[id.index()].leader.is_some();
         for reason in &reasons {
             let is_first = reason.cut.rank == Rank::UnplacedLeaders;
-            let unled = reason.cut.shards.iter().filter(|id| is_first && !is_led(id));
+            let unled = reason
+                .cut
+                .shards
+                .iter()
+                .filter(|id| is_first && !is_led(id));
             let unled: Vec<ShardId> = unled.copied().collect();
             if is_first && (reason.cut.limits.is_empty() || unled.is_empty()) {
                 // No rule has a number to raise: what is said of each shard names what keeps it off.
@@ -46,7 +50,8 @@ impl Told {
             }
             let explanation = teller.explanation(reason, &unled);
             let said = (explanation.reason(), explanation.text.clone());
-            told.lacks.extend(unled.into_iter().map(|id| (id, said.clone())));
+            told.lacks
+                .extend(unled.into_iter().map(|id| (id, said.clone())));
             told.explanations.push(explanation);
         }
         told.add_rest(problem, plan);
@@ -61,7 +66,10 @@ impl Told {
             if !self.lacks.contains_key(&shortfall.shard) {
                 let said = (unplaced(shortfall.reason), shortfall.detail.clone());
                 self.lacks.insert(shortfall.shard, said);
-                by_reason.entry(shortfall.reason).or_default().push(shortfall);
+                by_reason
+                    .entry(shortfall.reason)
+                    .or_default()
+                    .push(shortfall);
             }
         }
         for (reason, of_reason) in by_reason {
@@ -100,7 +108,11 @@ impl Told {
         }
         let absent = problem.policy.absent_zone_minimum;
         let text = "asked of zones that no broker is in";
-        add(Rank::ZoneMinimumShortfall, absent, format!("{absent} {text}"));
+        add(
+            Rank::ZoneMinimumShortfall,
+            absent,
+            format!("{absent} {text}"),
+        );
     }
 
     /// What is said of a shard: NONE and nothing where it lacks no replica.
@@ -174,7 +186,10 @@ impl Teller<'_> {
             Rank::UnplacedLeaders => pb::UnplacedReason::ZoneLimit,
             _ => pb::UnplacedReason::None,
         };
-        let zones = cut.zones.iter().map(|z| problem.zones[z.index()].name.clone());
+        let zones = cut
+            .zones
+            .iter()
+            .map(|z| problem.zones[z.index()].name.clone());
         pb::Explanation {
             reason: held_back.into(),
             text: self.text(cut),
@@ -209,20 +224,43 @@ impl Teller<'_> {
             Rank::Breaches => format!(
                 "{shards}{besides} can be led {limits}, with room for {room} within the rules: {need} too many"
             ),
-            _ => {
-                let zones: Vec<String> = cut.zones.iter().map(|&z| self.place(Place::Zone(z))).collect();
-                let limits = match cut.limits.is_empty() {
-                    true => String::new(),
-                    false => format!(", besides what passes {}", self.limits(&cut.limits)),
-                };
-                format!(
-                    "{} ask for {} more than pinned leaders; {shards}{besides} may be led there{limits}, which makes {}: {need} short",
-                    some(&zones),
-                    counted(cut.demand, "leader", "leaders"),
-                    cut.capacity
-                )
-            }
+            _ => self.minima(cut),
         }
+    }
+
+    /// What zones want, and what can be led there.
+    fn minima(&self, cut: &Cut) -> String {
+        let problem = self.problem;
+        let zones: Vec<String> = (cut.zones.iter())
+            .map(|&z| self.place(Place::Zone(z)))
+            .collect();
+        let minima = cut
+            .zones
+            .iter()
+            .map(|z| problem.zones[z.index()].min_leaders);
+        let wanted: i64 = minima.map(i64::from).sum();
+        let pinned = if cut.demand == wanted {
+            ""
+        } else {
+            " besides pinned ones"
+        };
+        let shards = cut.shards.len() as i64 - cut.unplaced;
+        let mut ways = Vec::new();
+        if shards != 0 || cut.limits.is_empty() {
+            ways.push(counted(shards, "shard that may be", "shards that may be"));
+        }
+        if !cut.limits.is_empty() {
+            ways.push(format!("what passes {}", self.limits(&cut.limits)));
+        }
+        format!(
+            "{} {} {}{pinned}; {} can be led there ({}): {} short",
+            some(&zones),
+            if zones.len() == 1 { "wants" } else { "want" },
+            counted(cut.demand, "leader", "leaders"),
+            cut.capacity,
+            ways.join(", and "),
+            cut.need()
+        )
     }
 
     fn limits(&self, limits: &[CutLimit]) -> String {
@@ -327,7 +365,9 @@ impl Teller<'_> {
                 let place = self.place(Place::Broker(broker));
                 let zone = &problem.zones[problem.zone_of(broker).index()].name;
                 let stream = &problem.stream(stream).id;
-                format!("allow stream {stream:?} on {place} of zone {zone:?} (tags, allowed_brokers)")
+                format!(
+                    "allow stream {stream:?} on {place} of zone {zone:?} (tags, allowed_brokers)"
+                )
             }
         }
     }

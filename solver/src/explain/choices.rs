@@ -174,10 +174,9 @@ impl<'a> Stage<'a> {
         changes: &[(&Assignment, i64)],
     ) -> Cost {
         let problem = self.problem;
-        let (mut counts, mut of_stream) = (Delta::default(), Delta::default());
+        let mut counts = Delta::default();
         for &(changed, by) in changes {
             counts.add(problem, changed, by);
-            of_stream.add(problem, changed, by);
         }
         let mut cost = shard_cost(problem, self.id, assignment);
         let all = std::iter::once(&assignment).chain(others);
@@ -191,8 +190,8 @@ impl<'a> Stage<'a> {
         for &b in &brokers {
             let led = self.counts.leaders[b.index()] + counts.leaders(b);
             let held = self.counts.replicas[b.index()] + counts.replicas(b);
-            let of_led = self.of_stream.leaders[b.index()] + of_stream.leaders(b);
-            let of_held = self.of_stream.replicas[b.index()] + of_stream.replicas(b);
+            let of_led = self.of_stream.leaders[b.index()] + counts.leaders(b);
+            let of_held = self.of_stream.replicas[b.index()] + counts.replicas(b);
             self.add_broker(b, stream, [led, held, of_led, of_held], &mut cost);
         }
         for z in zones {
@@ -236,8 +235,18 @@ impl<'a> Stage<'a> {
         [
             (broker, leaders, counts.leaders[at], in_force.leaders[at]),
             (broker, replicas, counts.replicas[at], in_force.replicas[at]),
-            (zone, leaders, counts.zone_leaders[z], in_force.zone_leaders[z]),
-            (zone, replicas, counts.zone_replicas[z], in_force.zone_replicas[z]),
+            (
+                zone,
+                leaders,
+                counts.zone_leaders[z],
+                in_force.zone_leaders[z],
+            ),
+            (
+                zone,
+                replicas,
+                counts.zone_replicas[z],
+                in_force.zone_replicas[z],
+            ),
         ]
         .into_iter()
         .filter(|(_, _, count, limit)| count > limit)
@@ -263,7 +272,10 @@ impl<'a> Stage<'a> {
         }
         let clamp = |value: i128| value.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64;
         let reduced = |cost: &Vector| less(cost, &cheapest.unwrap_or([0; RANKS])).map(clamp);
-        costs.iter().map(|cost| cost.as_ref().map(reduced)).collect()
+        costs
+            .iter()
+            .map(|cost| cost.as_ref().map(reduced))
+            .collect()
     }
 
     /// Cost of the shard without a leader, at the prices of the replica that it keeps.
@@ -296,15 +308,24 @@ impl Delta {
     fn add(&mut self, problem: &Problem, assignment: &Assignment, by: i64) {
         let leader = assignment.leader;
         let live = problem.live(assignment);
-        self.0.extend(live.map(|b| (b, by * i64::from(leader == Some(b)), by)));
+        self.0
+            .extend(live.map(|b| (b, by * i64::from(leader == Some(b)), by)));
     }
 
     fn leaders(&self, b: BrokerId) -> i64 {
-        self.0.iter().filter(|(at, ..)| *at == b).map(|(_, led, _)| led).sum()
+        self.0
+            .iter()
+            .filter(|(at, ..)| *at == b)
+            .map(|(_, led, _)| led)
+            .sum()
     }
 
     fn replicas(&self, b: BrokerId) -> i64 {
-        self.0.iter().filter(|(at, ..)| *at == b).map(|(.., held)| held).sum()
+        self.0
+            .iter()
+            .filter(|(at, ..)| *at == b)
+            .map(|(.., held)| held)
+            .sum()
     }
 }
 

@@ -244,7 +244,10 @@ impl<'a> Builder<'a> {
                     false => (Network::UNCAPACITATED, i64::MAX),
                 };
                 let head = self.brokers[broker.index()];
-                let way = Way::Holder { broker, is_unwanted };
+                let way = Way::Holder {
+                    broker,
+                    is_unwanted,
+                };
                 let arc = self.arc(node, head, upper, configured, way).index();
                 self.followers[arc] = i64::from(group.misses_leader_as_follower);
                 if is_unwanted {

@@ -49,6 +49,12 @@ impl<'a> Multipliers<'a> {
         self.collected(|prices| prices.slots[s.index() * self.brokers + b.index()])
     }
 
+    /// What the price of a slot is above that of its broker; `None` where that is nothing in any rank.
+    pub(super) fn slot_alone(&self, s: StreamId, b: BrokerId) -> Option<Vector> {
+        let (slot, broker) = (self.slot(s, b), self.broker(b));
+        (slot != broker).then(|| less(&slot, &broker))
+    }
+
     /// Of one more leader of the broker.
     pub(super) fn broker(&self, b: BrokerId) -> Vector {
         self.collected(|prices| prices.brokers[b.index()])

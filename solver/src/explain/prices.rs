@@ -130,7 +130,12 @@ impl Counted {
         let leaders = least(self.fixed.0, high, &self.of_leader, &parts);
         total = plus(&total, &leaders);
         if is_apart {
-            let replicas = least(self.fixed.1, replicas_high, &self.of_replica, &replica_parts);
+            let replicas = least(
+                self.fixed.1,
+                replicas_high,
+                &self.of_replica,
+                &replica_parts,
+            );
             total = plus(&total, &replicas);
         }
         total
@@ -189,9 +194,8 @@ impl Pricing<'_> {
             };
             let counts = (pinned[at], pinned[at] + room);
             for (kept, found) in dearest.iter_mut().zip(self.band(s, b, band, counts)) {
-                let is_dearer = |one: &RulePrice| {
-                    kept.as_ref().is_none_or(|kept| one.saves > kept.saves)
-                };
+                let is_dearer =
+                    |one: &RulePrice| kept.as_ref().is_none_or(|kept| one.saves > kept.saves);
                 if let Some(found) = found.filter(is_dearer) {
                     *kept = Some(found);
                 }
@@ -208,10 +212,11 @@ impl Pricing<'_> {
         band: Band,
         (low, high): (i64, i64),
     ) -> [Option<RulePrice>; 2] {
-        let multiplier = less(&self.multipliers.slot(s, b), &self.multipliers.broker(b));
-        if multiplier == [0; RANKS] && low <= band.high && high >= band.low {
+        let multiplier = self.multipliers.slot_alone(s, b);
+        if multiplier.is_none() && low <= band.high && high >= band.low {
             return [None, None];
         }
+        let multiplier = multiplier.unwrap_or([0; RANKS]);
         let term = |band: Band| {
             let part = (Rank::StreamLeaderSpread, squares(band));
             least(low, high, &multiplier, &[part])
@@ -286,7 +291,8 @@ impl Pricing<'_> {
     /// The prices of the two maxima.
     fn caps(&mut self, place: Place, now: &Counted) {
         if now.max_leaders.is_some() {
-            let wider = now.wider(|counted| counted.max_leaders = now.max_leaders.map(|cap| cap + 1));
+            let wider =
+                now.wider(|counted| counted.max_leaders = now.max_leaders.map(|cap| cap + 1));
             self.add(PricedRule::MaxLeaders(place), now, wider);
         }
         if now.max_replicas.is_some() {

@@ -101,7 +101,8 @@ impl View<'_> {
     /// Whether flow of the arc may be given back.
     fn has_flow(&self, arc: ArcId) -> bool {
         let is_given = |way| matches!(way, Way::Unled | Way::AllUnled);
-        let is_kept = self.rank == Rank::UnplacedLeaders && is_given(self.contest.ways[arc.index()]);
+        let is_kept =
+            self.rank == Rank::UnplacedLeaders && is_given(self.contest.ways[arc.index()]);
         self.flow(arc) > 0 && !is_kept
     }
 
@@ -188,7 +189,11 @@ impl View<'_> {
             .collect();
         let room: i64 = limits.iter().map(|limit| limit.room).sum();
         let has_unled = is_in[contest.unled.index()];
-        let unplaced = if has_unled { self.flow(contest.all_unled) } else { 0 };
+        let unplaced = if has_unled {
+            self.flow(contest.all_unled)
+        } else {
+            0
+        };
         let count = shards.len() as i64;
         let in_zones = |z: &usize| is_in[contest.zones[*z].index()];
         let (zones, demand, capacity) = match self.direction() {

@@ -8,9 +8,9 @@
 
 use std::ops::Range;
 
+use super::RANKS_EXPLAINED;
 use super::contest::{Contest, taken};
 use super::grouping::{Groups, Rules};
-use super::RANKS_EXPLAINED;
 use crate::budget::Budget;
 use crate::cost::Rank;
 use crate::cut::{Change, Cut, LimitRule, Place, Remedy};
@@ -176,7 +176,9 @@ impl Search<'_, '_, '_> {
         let (leaders, replicas) = taken(&self.groups.pinned, place);
         let excess = |cap: Option<u32>, count: i64| cap.map_or(0, |cap| count - i64::from(cap));
         let of_leaders = excess(rules.leaders(place), leaders);
-        of_leaders.max(excess(rules.replicas(place), replicas)).max(0)
+        of_leaders
+            .max(excess(rules.replicas(place), replicas))
+            .max(0)
     }
 
     /// The least size above the start of a range, up to its end, at which a change is worth as much as at the end.
@@ -297,17 +299,8 @@ impl Contest {
     }
 
     /// Leaders more that fit on a broker and in its zone within what is configured.
-    fn spare(
-        &self,
-        problem: &Problem,
-        rules: &Rules,
-        pinned: &Counts,
-        broker: BrokerId,
-    ) -> i64 {
-        let places = [
-            Place::Broker(broker),
-            Place::Zone(problem.zone_of(broker)),
-        ];
+    fn spare(&self, problem: &Problem, rules: &Rules, pinned: &Counts, broker: BrokerId) -> i64 {
+        let places = [Place::Broker(broker), Place::Zone(problem.zone_of(broker))];
         let spare = places.map(|place| {
             let limit = Contest::limit(problem, rules, pinned, place, false);
             limit.map_or(i64::MAX, |(_, room)| room - self.led_at(place))

@@ -136,7 +136,9 @@ impl<'a> Checker<'a> {
     /// Whether all that is led on a broker passes a limit of the cut.
     fn is_limited(&self, at: usize, broker: &Broker) -> bool {
         let places = [Place::Broker(BrokerId::at(at)), Place::Zone(broker.zone)];
-        places.iter().any(|&place| self.places.contains(&(place, false)))
+        places
+            .iter()
+            .any(|&place| self.places.contains(&(place, false)))
     }
 
     /// Whether the shard may be led on a holder only at the price of a breach, which the cut counts.
@@ -174,7 +176,10 @@ impl<'a> Checker<'a> {
             };
             may_go_unled |= live_leader(problem, &shard.present).is_none();
             if leaks[shard.stream.index()] || held.iter().any(gets_out) {
-                self.find(format!("shard {:?} gets past the limits of its cut", shard.id));
+                self.find(format!(
+                    "shard {:?} gets past the limits of its cut",
+                    shard.id
+                ));
                 return;
             }
         }
@@ -207,14 +212,16 @@ impl<'a> Checker<'a> {
             let is_unled = live_leader(problem, &shard.present).is_none();
             let hides = self.cut.unplaced > 0 && is_unled;
             if hides || leaks[shard.stream.index()] || held.iter().any(gets_in) {
-                self.find(format!("shard {:?} is not in the cut of its zones", shard.id));
+                self.find(format!(
+                    "shard {:?} is not in the cut of its zones",
+                    shard.id
+                ));
                 return;
             }
         }
         let zones = self.cut.zones.iter().map(|z| z.index());
-        let minima = zones.map(|z| {
-            i64::from(problem.zones[z].min_leaders) - self.pinned.zone_leaders[z]
-        });
+        let minima =
+            zones.map(|z| i64::from(problem.zones[z].min_leaders) - self.pinned.zone_leaders[z]);
         let count = self.cut.shards.len() as i64;
         self.demand(minima.sum(), count - self.cut.unplaced);
     }
@@ -225,7 +232,9 @@ impl<'a> Checker<'a> {
         let is = (demand, room + besides);
         let says = (self.cut.demand, self.cut.capacity);
         if is != says {
-            self.find(format!("a cut asks {says:?} (demand, capacity), which is {is:?}"));
+            self.find(format!(
+                "a cut asks {says:?} (demand, capacity), which is {is:?}"
+            ));
         }
     }
 
@@ -239,7 +248,9 @@ impl<'a> Checker<'a> {
         let unled = self.value[Rank::UnplacedLeaders];
         if self.cut.unplaced < 0 || self.cut.unplaced > unled {
             let says = self.cut.unplaced;
-            self.find(format!("a cut counts {says} shards without a leader of {unled}"));
+            self.find(format!(
+                "a cut counts {says} shards without a leader of {unled}"
+            ));
         }
     }
 }

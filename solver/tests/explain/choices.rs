@@ -47,14 +47,21 @@ fn a_move_alone_costs_what_a_recount_says() {
             let found = choices(problem, &plan.placement, None, id);
             assert_eq!(found.len(), problem.brokers.len());
             for (b, choice) in problem.broker_ids().zip(found) {
-                let Choice::Open(offer) = choice else { continue };
+                let Choice::Open(offer) = choice else {
+                    continue;
+                };
                 let placement = moved(problem, &plan.placement, id, b);
                 let then = evaluate(problem, &placement).0;
                 let change: [i64; RANKS] = std::array::from_fn(|rank| then.0[rank] - now.0[rank]);
                 assert_eq!(offer.alone, change, "shard {id:?} to {b:?}");
                 assert_eq!(offer.at_least, None);
                 let faults = verify::placement::check(problem, &placement).faults;
-                assert_eq!(offer.full.is_empty(), faults.is_empty(), "{:?} {faults:?}", offer.full);
+                assert_eq!(
+                    offer.full.is_empty(),
+                    faults.is_empty(),
+                    "{:?} {faults:?}",
+                    offer.full
+                );
                 compared += 1;
                 full += usize::from(!offer.full.is_empty());
             }
@@ -70,7 +77,9 @@ fn least_led_from(case: &Case, id: ShardId, b: BrokerId) -> Option<Cost> {
         .shard_ids()
         .map(|other| options(&problem, other, (other == id).then_some(b)))
         .collect();
-    let plans = options.iter().try_fold(1_usize, |all, some| all.checked_mul(some.len()))?;
+    let plans = options
+        .iter()
+        .try_fold(1_usize, |all, some| all.checked_mul(some.len()))?;
     if plans == 0 || plans > 2_000 {
         return None;
     }
@@ -86,7 +95,11 @@ fn least_led_from(case: &Case, id: ShardId, b: BrokerId) -> Option<Cost> {
             .collect();
         let cost = evaluate(&problem, &placement).0;
         let is_better = best.is_none_or(|best| cost < best);
-        if is_better && verify::placement::check(&problem, &placement).faults.is_empty() {
+        if is_better
+            && verify::placement::check(&problem, &placement)
+                .faults
+                .is_empty()
+        {
             best = Some(cost);
         }
     }
@@ -103,7 +116,8 @@ fn options(problem: &Problem, id: ShardId, led_from: Option<BrokerId>) -> Vec<As
     let leaders = problem.broker_ids().filter(|&b| {
         let holds = shard.present.holds(b) && problem.is_live(b);
         let copies = problem.policy.roles == Roles::LeadersAndFollowers;
-        led_from.is_none_or(|led| led == b) && (holds || copies && problem.may_enter(shard.stream, b))
+        led_from.is_none_or(|led| led == b)
+            && (holds || copies && problem.may_enter(shard.stream, b))
     });
     let mut all: Vec<Assignment> = leaders
         .map(|b| match problem.policy.roles {
@@ -133,7 +147,9 @@ fn no_plan_that_leads_the_shard_elsewhere_is_cheaper_than_said() {
         for id in problem.shard_ids() {
             let found = choices(problem, &plan.placement, certificate, id);
             for (b, choice) in problem.broker_ids().zip(found) {
-                let Choice::Open(offer) = choice else { continue };
+                let Choice::Open(offer) = choice else {
+                    continue;
+                };
                 let at_least = offer.at_least.expect("a certificate was given");
                 assert!(at_least >= [0; RANKS], "{at_least:?}");
                 if offer.full.is_empty() {
@@ -143,7 +159,10 @@ fn no_plan_that_leads_the_shard_elsewhere_is_cheaper_than_said() {
                     continue;
                 };
                 let more: [i64; RANKS] = std::array::from_fn(|rank| least.0[rank] - now.0[rank]);
-                assert!(more >= at_least, "shard {id:?} to {b:?}: {more:?} {at_least:?}");
+                assert!(
+                    more >= at_least,
+                    "shard {id:?} to {b:?}: {more:?} {at_least:?}"
+                );
                 compared += 1;
                 exact += usize::from(more == at_least);
             }
@@ -159,17 +178,33 @@ fn what_is_forbidden_is_forbidden_for_its_reason() {
         let plan = solve(problem).plan;
         for id in problem.shard_ids() {
             let shard = problem.shard(id);
-            for (b, choice) in problem.broker_ids().zip(choices(problem, &plan.placement, None, id)) {
+            for (b, choice) in problem
+                .broker_ids()
+                .zip(choices(problem, &plan.placement, None, id))
+            {
                 let Choice::Never(ban) = choice else { continue };
                 let placement = moved(problem, &plan.placement, id, b);
                 let faults = verify::placement::check(problem, &placement).faults;
                 let of_shard = faults.iter().any(|fault| fault.shard == Some(id));
-                assert!(of_shard, "{ban:?}: {:?} may lead {shard:?}", problem.broker(b));
+                assert!(
+                    of_shard,
+                    "{ban:?}: {:?} may lead {shard:?}",
+                    problem.broker(b)
+                );
                 *seen.entry(format!("{ban:?}")).or_insert(0) += 1;
             }
         }
     });
-    for ban in [Ban::Pinned, Ban::Down, Ban::Draining, Ban::Closed, Ban::HoldsNothing] {
-        assert!(seen.get(&format!("{ban:?}")).is_some_and(|&n| n > 50), "{seen:?}");
+    for ban in [
+        Ban::Pinned,
+        Ban::Down,
+        Ban::Draining,
+        Ban::Closed,
+        Ban::HoldsNothing,
+    ] {
+        assert!(
+            seen.get(&format!("{ban:?}")).is_some_and(|&n| n > 50),
+            "{seen:?}"
+        );
     }
 }

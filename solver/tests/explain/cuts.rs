@@ -22,10 +22,7 @@ fn crowded(seed: u64, size: Size) -> Case {
 }
 
 fn each_case(mut check: impl FnMut(&Case, &Problem)) {
-    let small = Size {
-        shards: 9,
-        ..TINY
-    };
+    let small = Size { shards: 9, ..TINY };
     for (first, count, size) in [(0, 2_500, small), (10_000, 250, MEDIUM)] {
         for seed in first..first + count {
             let case = crowded(seed, size);
@@ -84,7 +81,10 @@ fn every_shortfall_is_explained_in_full_and_every_cut_passes_the_verifier() {
                     assert!(need <= movable);
                     continue;
                 }
-                assert!(need <= movable && movable <= 6 * need, "{need} of {movable}");
+                assert!(
+                    need <= movable && movable <= 6 * need,
+                    "{need} of {movable}"
+                );
             } else {
                 assert_eq!(need, value[rank] - fixed(problem, rank), "{rank:?}");
             }

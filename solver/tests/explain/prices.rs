@@ -34,11 +34,19 @@ fn wider(case: &Case, problem: &Problem, rule: PricedRule) -> Option<Problem> {
     let mut case = case.clone();
     let broker_at = |at: usize| {
         let id = &problem.brokers[at].id;
-        case.snapshot.brokers.iter().position(|b| b.id == *id).expect("listed")
+        case.snapshot
+            .brokers
+            .iter()
+            .position(|b| b.id == *id)
+            .expect("listed")
     };
     let limit_at = |at: usize| {
         let name = &problem.zones[at].name;
-        case.policy.zone_limits.iter().position(|l| l.zone == *name).expect("limited")
+        case.policy
+            .zone_limits
+            .iter()
+            .position(|l| l.zone == *name)
+            .expect("limited")
     };
     let up = |cap: &mut Option<u32>| *cap = cap.map(|cap| cap + 1);
     match rule {
@@ -83,7 +91,11 @@ fn rules(problem: &Problem) -> Vec<PricedRule> {
         add(Place::Broker(b), broker.max_leaders, broker.max_replicas);
     }
     for (at, zone) in problem.zones.iter().enumerate() {
-        add(Place::Zone(ZoneId::at(at)), zone.max_leaders, zone.max_replicas);
+        add(
+            Place::Zone(ZoneId::at(at)),
+            zone.max_leaders,
+            zone.max_replicas,
+        );
     }
     let zones = problem.zones.iter().enumerate();
     let minima = zones.filter(|(_, zone)| zone.min_leaders > 0);
@@ -118,7 +130,10 @@ fn one_more_unit_saves_at_most_the_price_and_often_all_of_it() {
             free += usize::from(price == [0; RANKS]);
         }
     });
-    assert!(priced > 500 && exact > 250 && free > 500, "{priced} {exact} {free}");
+    assert!(
+        priced > 500 && exact > 250 && free > 500,
+        "{priced} {exact} {free}"
+    );
 }
 
 /// The verifier computes the same terms: its bound falls by the price where the rule is wider.
