@@ -17,9 +17,10 @@ mod remedies;
 
 use crate::budget::{self, Budget};
 use crate::cost::{Cost, Rank, shard_cost};
-use crate::cut::Reason;
+use crate::cut::{Cut, Reason};
 use crate::model::{current, leaders};
 use crate::snapshot::{Counts, Problem, Roles};
+use crate::verify;
 use contest::Contest;
 use grouping::{Groups, Rules};
 
@@ -37,7 +38,9 @@ const WORK_MAX: u64 = 100_000_000;
 ///
 /// Where shards that live in the same places and may go to the same brokers are one node, the leader network has few
 /// nodes; it is solved in the ranks that decide these three, and what the unplaced, the excess and the missing units can
-/// reach in it is closed in by the cut. Cuts that overlap are one.
+/// reach in it is closed in by the cut. Cuts that overlap are one, unless they are of different rules.
+///
+/// Each cut has passed [`verify::cut::check`]; one that fails would be left out.
 ///
 /// None are given where followers are decided as well, or where shards without a leader keep replicas: there leaders
 /// alone are no network. Cuts are about the best plan; a plan that was cut short may fall shorter.
@@ -58,7 +61,9 @@ pub fn reasons(problem: &Problem, value: &Cost) -> Vec<Reason> {
     };
     let mut reasons = Vec::new();
     for rank in RANKS_EXPLAINED.into_iter().filter(is_short) {
-        for cut in contest.cuts(problem, rank, &groups, &rules) {
+        let cuts = contest.cuts(problem, rank, &groups, &rules);
+        let is_right = |cut: &Cut| verify::cut::check(problem, value, cut).is_empty();
+        for cut in cuts.into_iter().filter(is_right) {
             let remedies = remedies::of(problem, &cut, &rules, &groups, &contest, &mut budget);
             reasons.push(Reason { cut, remedies });
         }

@@ -1,6 +1,6 @@
 //! The prices of a certificate as vectors, and lexicographic minima at such prices.
 
-use crate::certificate::{Certificate, RankPrices};
+use crate::certificate::{Certificate, RankPrices, SlotPrice};
 use crate::cost::{RANKS, Rank};
 use crate::network::Convex;
 use crate::snapshot::{BrokerId, Problem, Roles, StreamId, ZoneId};
@@ -21,7 +21,6 @@ pub(super) fn plus(a: &Vector, b: &Vector) -> Vector {
 /// The prices of a certificate of the problem's shape, absent ones zero.
 pub(super) struct Multipliers<'a> {
     certificate: &'a Certificate,
-    brokers: usize,
     /// Replicas have prices of their own only where the plan decides them.
     decides_replicas: bool,
 }
@@ -30,7 +29,6 @@ impl<'a> Multipliers<'a> {
     pub(super) fn new(problem: &Problem, certificate: &'a Certificate) -> Self {
         Multipliers {
             certificate,
-            brokers: problem.brokers.len(),
             decides_replicas: problem.policy.roles == Roles::LeadersAndFollowers,
         }
     }
@@ -44,9 +42,15 @@ impl<'a> Multipliers<'a> {
     }
 
     /// Of one more leader of the stream on the broker, from there to the end. The one place that knows how a
-    /// certificate keeps them.
+    /// certificate keeps them: those that are missing are their brokers'.
     pub(super) fn slot(&self, s: StreamId, b: BrokerId) -> Vector {
-        self.collected(|prices| prices.slots[s.index() * self.brokers + b.index()])
+        self.collected(|prices| {
+            let key = |slot: &SlotPrice| (slot.stream, slot.broker);
+            match prices.slots.binary_search_by_key(&(s, b), key) {
+                Ok(at) => prices.slots[at].price,
+                Err(_) => prices.brokers[b.index()],
+            }
+        })
     }
 
     /// What the price of a slot is above that of its broker; `None` where that is nothing in any rank.

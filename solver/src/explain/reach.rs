@@ -5,7 +5,7 @@
 //! and takes nothing from outside: its shards, less the room of those arcs, are the units too many. For a zone that
 //! lacks leaders it is the same backwards: whatever could reach it.
 //!
-//! What units can reach together is one cut; cuts do not overlap. Complexity: O(nodes + arcs) for each rank.
+//! What units of one layer can reach together is one cut. Complexity: O(nodes + arcs) for each rank.
 
 use std::collections::BTreeMap;
 
@@ -43,9 +43,16 @@ impl Contest {
             touching: self.touching(),
         };
         let mut cuts = view.own_limits();
-        let regions = Regions::of(&view);
-        let regions = regions.members();
-        cuts.extend(regions.iter().filter_map(|nodes| view.cut(nodes)));
+        let mut is_explained = vec![false; self.network.node_count()];
+        for mut sources in view.sources() {
+            sources.retain(|source| !is_explained[source.index()]);
+            for nodes in Regions::of(&view, &sources).members() {
+                nodes
+                    .iter()
+                    .for_each(|node| is_explained[node.index()] = true);
+                cuts.extend(view.cut(&nodes));
+            }
+        }
         cuts.sort_by_cached_key(|cut| (cut.shards.first().copied(), cut.zones.clone()));
         cuts
     }
@@ -106,20 +113,29 @@ impl View<'_> {
         self.flow(arc) > 0 && !is_kept
     }
 
-    /// Nodes that units too many are at, or that lack units.
-    fn sources(&self) -> Vec<NodeId> {
+    /// Nodes that units too many are at, or that lack units. Where shards sit on brokers that they should leave, and
+    /// these in zones above their maximum, each is a rule of its own: units are followed layer by layer, shards first.
+    fn sources(&self) -> Vec<Vec<NodeId>> {
         let (contest, network) = (self.contest, &self.contest.network);
         if self.rank == Rank::ZoneMinimumShortfall {
             let zones = (0..contest.zones.len()).filter(|&z| self.is_short(z) && !self.is_full(z));
-            return zones.map(|z| contest.zones[z]).collect();
+            return vec![zones.map(|z| contest.zones[z]).collect()];
         }
         let is_too_many = |arc: &ArcId| match (self.rank, contest.ways[arc.index()]) {
             (Rank::UnplacedLeaders, way) => way == Way::Unled && self.flow(*arc) > 0,
             (_, Way::Holder { .. } | Way::Count(_)) => self.flow(*arc) > self.room(*arc),
             _ => false,
         };
-        let arcs = network.arcs().filter(is_too_many);
-        arcs.map(|arc| network.tail(arc)).collect()
+        let mut layers = vec![Vec::new(); 3];
+        for arc in network.arcs().filter(is_too_many) {
+            let layer = match contest.ways[arc.index()] {
+                Way::Count(Place::Zone(_)) => 2,
+                Way::Count(Place::Broker(_)) => 1,
+                _ => 0,
+            };
+            layers[layer].push(network.tail(arc));
+        }
+        layers
     }
 
     fn led_in(&self, zone: usize) -> i64 {
@@ -256,12 +272,12 @@ struct Regions {
 }
 
 impl Regions {
-    fn of(view: &View<'_>) -> Self {
+    fn of(view: &View<'_>, sources: &[NodeId]) -> Self {
         let mut regions = Regions {
             first: vec![0; view.contest.network.node_count()],
             part_of: vec![0],
         };
-        for source in view.sources() {
+        for &source in sources {
             if regions.first[source.index()] == 0 {
                 regions.grow(view, source);
             }
