@@ -136,10 +136,10 @@ impl<'a> Teller<'a> {
         let shard = problem.shard(id);
         let told = Told::of(problem, plan);
         let found = choices(problem, &plan.placement, certificate, id);
-        let mut choices: Vec<(Order, pb::BrokerChoice)> = problem
+        let mut choices: Vec<(_, pb::BrokerChoice)> = problem
             .broker_ids()
             .zip(&found)
-            .map(|(b, choice)| (Order::of(choice), self.choice(id, b, choice)))
+            .map(|(b, choice)| (order(choice), self.choice(id, b, choice)))
             .collect();
         // Stable: brokers that cost the same stay in order.
         choices.sort_by_key(|choice| choice.0);
@@ -296,20 +296,12 @@ impl<'a> Teller<'a> {
 }
 
 /// The chosen broker, then the cheapest first, then those that can't.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Order {
-    Chosen,
-    Open([i64; RANKS], [i64; RANKS]),
-    Never,
-}
-
-impl Order {
-    fn of(choice: &Choice) -> Self {
-        match choice {
-            Choice::Chosen => Order::Chosen,
-            Choice::Open(offer) => Order::Open(offer.at_least.unwrap_or(offer.alone), offer.alone),
-            Choice::Never(_) => Order::Never,
-        }
+fn order(choice: &Choice) -> (u8, [i64; RANKS], [i64; RANKS]) {
+    let none = [0; RANKS];
+    match choice {
+        Choice::Chosen => (0, none, none),
+        Choice::Open(offer) => (1, offer.at_least.unwrap_or(offer.alone), offer.alone),
+        Choice::Never(_) => (2, none, none),
     }
 }
 

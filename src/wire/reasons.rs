@@ -1,5 +1,6 @@
 //! Why a plan falls short, in the user's words: from the solver's cuts and shortfalls to messages.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 
 use shardflow_solver::cost::Rank;
@@ -63,13 +64,10 @@ impl Told {
     fn add_rest(&mut self, problem: &Problem, plan: &Plan) {
         let mut by_reason: BTreeMap<ShortfallReason, Vec<&Shortfall>> = BTreeMap::new();
         for shortfall in &plan.shortfalls {
-            if !self.lacks.contains_key(&shortfall.shard) {
-                let said = (unplaced(shortfall.reason), shortfall.detail.clone());
-                self.lacks.insert(shortfall.shard, said);
-                by_reason
-                    .entry(shortfall.reason)
-                    .or_default()
-                    .push(shortfall);
+            if let Entry::Vacant(entry) = self.lacks.entry(shortfall.shard) {
+                entry.insert((unplaced(shortfall.reason), shortfall.detail.clone()));
+                let of_reason = by_reason.entry(shortfall.reason).or_default();
+                of_reason.push(shortfall);
             }
         }
         for (reason, of_reason) in by_reason {

@@ -49,7 +49,7 @@ pub enum Choice {
     /// It leads the shard in the plan.
     Chosen,
     /// It could.
-    Open(Offer),
+    Open(Box<Offer>),
     /// It can't.
     Never(Ban),
 }
@@ -76,11 +76,11 @@ pub fn choices(
         }
         match ban(problem, shard, b) {
             Some(ban) => Choice::Never(ban),
-            None => Choice::Open(Offer {
+            None => Choice::Open(Box::new(Offer {
                 at_least: reduced.as_ref().and_then(|costs| costs[b.index()]),
                 alone: stage.alone(b),
                 full: stage.full(b),
-            }),
+            })),
         }
     };
     problem.broker_ids().map(choice).collect()
