@@ -70,8 +70,9 @@ impl Search<'_, '_, '_> {
             .map(|limit| limit.place)
             .collect();
         // Zones first: they hold back more.
-        let by_zone_first = limits.iter().rev().take(LIMITS_MAX);
-        for &place in by_zone_first {
+        let is_zone = |place: &&Place| matches!(place, Place::Zone(_));
+        let (zones, brokers): (Vec<&Place>, Vec<&Place>) = limits.iter().partition(is_zone);
+        for &place in zones.into_iter().chain(brokers).take(LIMITS_MAX) {
             // Where pinned shards alone exceed it, there is something to lift before there is room.
             let least = -self.pinned_excess(place, rules);
             let remedy = self.smallest(least..need, rules, contest, |this, by| {

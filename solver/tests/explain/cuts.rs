@@ -234,11 +234,13 @@ fn corrupted(cut: &Cut, problem: &Problem) -> Vec<Cut> {
             cut.capacity -= gone.room;
         });
     }
-    if cut.rank == Rank::UnplacedLeaders && !cut.limits.is_empty() {
-        with(&|cut| {
-            cut.limits[0].room -= 1;
-            cut.capacity -= 1;
-        });
+    if cut.rank != Rank::ZoneMinimumShortfall && !cut.limits.is_empty() {
+        for by in [-1, 1] {
+            with(&|cut| {
+                cut.limits[0].room += by;
+                cut.capacity += by;
+            });
+        }
     }
     if problem.policy.roles == Roles::LeadershipOnly && !cut.limits.is_empty() {
         with(&|cut| cut.limits[0].rule = LimitRule::MaxReplicas);
