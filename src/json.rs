@@ -46,7 +46,8 @@ documents!(
     OptimizeResponse,
     CompareRequest,
     CompareResponse,
-    Plan
+    Plan,
+    ShardExplanation
 );
 
 /// One thing that is wrong with a text.

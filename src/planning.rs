@@ -5,6 +5,7 @@
 
 mod control;
 mod recheck;
+mod why;
 
 use std::time::Instant;
 
@@ -15,6 +16,7 @@ use shardflow_solver::validate::{self, Finding, Rejection};
 
 pub use control::Control;
 pub use recheck::Rechecked;
+pub use why::{Unexplained, explain};
 
 use crate::pb;
 use crate::pb::variant::Source as SourceMessage;

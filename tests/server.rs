@@ -92,8 +92,10 @@ async fn what_cannot_be_placed_is_explained() {
         assert_eq!(assignment.unplaced_reason(), pb::UnplacedReason::BrokerCap);
         assert!(!assignment.unplaced_detail.is_empty());
     }
-    let explanations = answered.report.unwrap().explanations;
+    let mut explanations = answered.report.unwrap().explanations;
+    explanations.retain(|e| e.rank == "unplaced_leaders");
     assert_eq!(explanations.len(), 1);
+    assert_eq!(explanations[0].need, count);
     assert_eq!(explanations[0].shards.len(), short.len());
     assert_eq!(explanations[0].reason(), pb::UnplacedReason::BrokerCap);
 }

@@ -218,6 +218,91 @@ fn no_claim_can_be_changed_unseen() {
     assert!(unseen.is_empty(), "{unseen:#?}");
 }
 
+/// Two brokers with one place each for four new shards, and a zone that wants two leaders.
+fn short() -> pb::OptimizeRequest {
+    let broker = |id: &str| pb::Broker {
+        max_leaders: Some(1),
+        ..common::broker(id, id)
+    };
+    let mut request = optimize(pb::Snapshot {
+        brokers: vec![broker("a"), broker("b")],
+        streams: vec![common::stream("t")],
+        shards: (0..4).map(|i| shard(&format!("t{i}"), "t", "")).collect(),
+        ..Default::default()
+    });
+    request.policy = Some(pb::Policy {
+        zone_limits: vec![pb::ZoneLimit {
+            zone: "a".into(),
+            min_leaders: Some(2),
+            ..Default::default()
+        }],
+        ..Default::default()
+    });
+    request.options = Some(pb::Options {
+        include_certificate: true,
+        ..Default::default()
+    });
+    request
+}
+
+#[test]
+fn no_reason_and_no_price_of_a_rule_can_be_changed_unseen() {
+    let request = short();
+    let honest = planned(&request);
+    assert_eq!(faults(&request, &honest), [""; 0]);
+    let of = |rank: &str| {
+        let told = honest.report.as_ref().unwrap();
+        let at = told.explanations.iter().position(|e| e.rank == rank);
+        at.unwrap_or_else(|| panic!("{rank}: {:?}", told.explanations))
+    };
+    let (unplaced, minimum) = (of("unplaced_leaders"), of("zone_minimum_shortfall"));
+    type Change = fn(&mut pb::Explanation);
+    let changes: [Change; 9] = [
+        |e| e.need += 1,
+        |e| e.demand += 1,
+        |e| e.capacity += 1,
+        |e| e.shard_count += 1,
+        |e| e.limits[0].room += 1,
+        |e| e.limits[0].broker = "c".into(),
+        |e| e.suggestions[0].lifts += 1,
+        |e| e.suggestions[0].changes[0].to += 1,
+        |e| e.text.push('!'),
+    ];
+    for at in [unplaced, minimum] {
+        for (number, change) in changes.iter().enumerate() {
+            let mut changed = honest.clone();
+            change(&mut report(&mut changed).explanations[at]);
+            let faults = faults(&request, &changed);
+            assert_eq!(faults.len(), 1, "{number} of {at}: {faults:?}");
+            assert!(faults[0].starts_with("report.explanations: "), "{faults:?}");
+        }
+    }
+    let of_rule = |price: &pb::Price| price.rule() == pb::Rule::MaxLeaders;
+    let prices = &honest.report.as_ref().unwrap().prices;
+    let at = prices
+        .iter()
+        .position(of_rule)
+        .expect("one more place would be used");
+    let mut changed = honest.clone();
+    report(&mut changed).prices[at].value += 1;
+    let faults = faults(&request, &changed);
+    assert_eq!(faults, ["report.prices: are not those of the certificate"]);
+}
+
+/// What a caller sends back as a hint: prices of all brokers and zones that have one, and those of rules do no harm.
+#[test]
+fn the_prices_of_an_answer_are_a_legal_hint() {
+    let mut request = request();
+    let prices = planned(&request).report.unwrap().prices;
+    let weighted = |price: &&pb::Price| price.rank == "weighted" && price.rule() == pb::Rule::None;
+    assert!(prices.iter().filter(weighted).count() > 0, "{prices:?}");
+    assert!(prices.iter().any(|price| price.rule() != pb::Rule::None));
+    assert!(prices.iter().all(|price| price.value != 0));
+    let before = planned(&request).plan;
+    request.options.get_or_insert_default().price_hint = prices;
+    assert_eq!(planned(&request).plan, before);
+}
+
 #[test]
 fn a_certificate_must_prove_the_bounds() {
     type Change = fn(&mut pb::Certificate);

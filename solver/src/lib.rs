@@ -6,6 +6,8 @@ pub mod bare;
 pub mod budget;
 pub mod certificate;
 pub mod cost;
+pub mod cut;
+pub mod explain;
 pub mod greedy;
 #[cfg(feature = "highs")]
 pub mod highs;

@@ -10,6 +10,7 @@
 //! Standard output carries the answer and nothing else.
 
 mod compare;
+mod explain;
 mod export;
 mod failure;
 mod files;
@@ -52,6 +53,8 @@ enum Command {
     Verify(verify::Arguments),
     /// Solve a minimum-cost flow problem in DIMACS form
     SolveNetwork(solve_network::Arguments),
+    /// Why a shard is led where it is, and what another broker would cost
+    Explain(explain::Arguments),
     /// Make a request of what other tools print
     #[command(subcommand)]
     Import(import::Format),
@@ -86,6 +89,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Verify(arguments) => verify::run(&arguments),
         Command::SolveNetwork(arguments) => solve_network::run(&arguments),
+        Command::Explain(arguments) => explain::run(&arguments),
         Command::Import(format) => import::run(&format),
         Command::Export(format) => export::run(&format),
     };

@@ -17,6 +17,7 @@ mod report;
 
 use std::collections::BTreeMap;
 
+use shardflow_solver::certificate::Certificate;
 use shardflow_solver::cost::{Cost, Terms};
 use shardflow_solver::plan::{self, Plan};
 use shardflow_solver::snapshot::{Assignment, BrokerId, Problem, StreamId};
@@ -25,6 +26,7 @@ use shardflow_solver::verify::{moves, placement};
 use crate::pb;
 use crate::wire::cost::{ranks, terms};
 use crate::wire::external::{self, Names};
+use crate::wire::reasons::Told;
 use crate::wire::request::Listing;
 use crate::wire::{Findings, answer};
 
@@ -71,6 +73,37 @@ pub(super) fn plan(problem: &Problem, listing: Listing, plan: &pb::Plan) -> Vec<
     recheck.faults
 }
 
+/// The plan that a response without faults tells, and the certificate that proves it optimal, if one does.
+///
+/// # Errors
+/// Every claim that is wrong, in words.
+pub(super) fn told(
+    problem: &Problem,
+    listing: Listing,
+    response: &pb::OptimizeResponse,
+) -> Result<(Plan, Option<Certificate>), Vec<String>> {
+    let mut recheck = Recheck::new(problem);
+    let known = (response.plan.as_ref()).and_then(|plan| recheck.plan(plan, listing));
+    let report = response.report.as_ref();
+    let mut is_proof_checked = false;
+    if let (Some(report), Some(known)) = (report, &known) {
+        is_proof_checked = recheck.report(report, known);
+    }
+    let rebuilt = known.and_then(|known| known.rebuilt);
+    let Some((plan, _)) = rebuilt.filter(|_| recheck.faults.is_empty()) else {
+        if recheck.faults.is_empty() {
+            recheck.add("the response has no plan");
+        }
+        return Err(recheck.faults);
+    };
+    let is_proven =
+        |report: &&pb::SolveReport| is_proof_checked && report.outcome() == pb::Outcome::Optimal;
+    let certificate = (report.filter(is_proven))
+        .and_then(|report| report.certificate.as_ref())
+        .and_then(|message| read::certificate(problem, &recheck.names, message).ok());
+    Ok((plan, certificate))
+}
+
 struct Recheck<'a> {
     problem: &'a Problem,
     names: Names<'a>,
@@ -83,7 +116,7 @@ struct Known {
     /// Cost of the present layout, where that is a legal plan.
     present: Option<Cost>,
     /// The plan that this version makes of the placement, where that is legal.
-    rebuilt: Option<Plan>,
+    rebuilt: Option<(Plan, Told)>,
 }
 
 impl<'a> Recheck<'a> {
@@ -104,11 +137,11 @@ impl<'a> Recheck<'a> {
         let placed = self.placement(plan, listing)?;
         let known = self.costs(plan, &placed);
         let are_legal = self.moves(plan, &placed);
-        if let Some(rebuilt) = &known.rebuilt {
+        if let Some((rebuilt, told)) = &known.rebuilt {
             if are_legal {
                 self.compare_moves(&plan.moves, rebuilt);
             }
-            self.compare_shortfalls(&plan.assignments, rebuilt);
+            self.compare_shortfalls(&plan.assignments, told);
         }
         self.spread(plan, &placed);
         if plan.fingerprint != plan::fingerprint(self.problem, &placed) {
@@ -181,10 +214,15 @@ impl<'a> Recheck<'a> {
         let claimed = [plan.before.as_ref(), plan.after.as_ref()];
         self.cost("plan.before", claimed[0], (before.cost, before.terms));
         self.cost("plan.after", claimed[1], (after.cost, after.terms));
+        let rebuilt = is_legal.then(|| {
+            let plan = plan::make(self.problem, placed.to_vec());
+            let told = Told::of(self.problem, &plan);
+            (plan, told)
+        });
         Known {
             cost: after.cost,
             present: before.faults.is_empty().then_some(before.cost),
-            rebuilt: is_legal.then(|| plan::make(self.problem, placed.to_vec())),
+            rebuilt,
         }
     }
 

@@ -6,15 +6,18 @@
 mod compare;
 mod costs;
 mod counts;
+mod explain;
 mod ids;
 mod matrix;
 mod moves;
+mod reasons;
 mod table;
 #[cfg(test)]
 mod tests;
 mod words;
 
 pub use compare::compare;
+pub use explain::explain;
 pub use table::Screen;
 
 use std::collections::HashSet;
@@ -49,6 +52,10 @@ pub fn optimize(
     costs::write(response, screen, &mut out);
     moves::write(plan, screen, &mut out);
     missing(response, screen, &mut out);
+    if let Some(report) = &response.report {
+        reasons::shortfalls(report, screen, &mut out);
+        reasons::prices(report, screen, &mut out);
+    }
     warnings("", response, screen, &mut out);
     footer(response, screen, &mut out);
     out
@@ -90,6 +97,9 @@ fn missing(response: &pb::OptimizeResponse, screen: Screen, out: &mut String) {
         .report
         .as_ref()
         .map_or(&[][..], |report| &report.explanations);
+    let explanations: Vec<&pb::Explanation> = (explanations.iter())
+        .filter(|e| reasons::is_of_shards(e))
+        .collect();
     let assignments = response
         .plan
         .as_ref()
@@ -115,6 +125,7 @@ fn missing(response: &pb::OptimizeResponse, screen: Screen, out: &mut String) {
         let text = shown(&explanation.text);
         out.push_str(&format!("  {reason}: {text}\n"));
         out.push_str(&format!("    {}\n", some_of(&explanation.shards)));
+        reasons::suggestions(explanation, out);
     }
     let listed = || others.iter().take(LINES_MAX);
     let ids = Ids::new(listed().map(|a| a.shard.as_str()), ID_WIDTH);

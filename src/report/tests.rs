@@ -289,6 +289,7 @@ fn shards_without_an_explanation_and_warnings_are_listed_up_to_a_limit() {
         reason: pb::UnplacedReason::Disk.into(),
         text: "full".into(),
         shards: vec!["s0/0".into()],
+        ..Default::default()
     }];
     report.warnings = vec!["odd\u{1b}[2J".into(); 11];
     let text = optimize(&request(12, &["a"]), &response, PLAIN);

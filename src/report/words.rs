@@ -2,12 +2,18 @@
 
 use std::time::Duration;
 
+use super::table::shown;
 use crate::pb;
 
 /// Name of an enum's value without its prefix, in small letters with blanks.
 pub(super) fn plain(name: &str, prefix: &str) -> String {
     let name = name.strip_prefix(prefix).unwrap_or(name);
     name.to_lowercase().replace('_', " ")
+}
+
+/// A rank's name with blanks, whoever sent it.
+pub(super) fn rank(name: &str) -> String {
+    shown(name).replace('_', " ")
 }
 
 pub(super) fn engine(report: &pb::SolveReport) -> String {

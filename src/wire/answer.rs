@@ -1,15 +1,20 @@
 //! Answers: from the solver's plans and reports to messages.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use shardflow_solver::budget::Stop;
 use shardflow_solver::certificate::{Certificate, RankPrices};
 use shardflow_solver::cost::{Cost, Rank, Terms};
-use shardflow_solver::plan::{Move, MoveKind, MoveReason, Plan, Shortfall, ShortfallReason};
-use shardflow_solver::snapshot::{Assignment, BrokerId, Problem, Role, ShardId};
+use shardflow_solver::cut::Place;
+use shardflow_solver::explain::{
+    self,
+    prices::{PricedRule, RulePrice},
+};
+use shardflow_solver::plan::{Move, MoveKind, MoveReason, Plan};
+use shardflow_solver::snapshot::{Assignment, BrokerId, Problem, Role, ShardId, StreamId, ZoneId};
 use shardflow_solver::strategy::{Answer, Engine, Fallback, Outcome, RankBound, Report};
 
+use super::reasons::Told;
 use super::request::Listing;
 use crate::pb;
 
@@ -23,14 +28,15 @@ pub(crate) fn response(
 ) -> pb::OptimizeResponse {
     let mut report = report(problem, &answer.report, include_certificate);
     report.elapsed = prost_types::Duration::try_from(elapsed).ok();
-    report.explanations = explanations(problem, &answer.plan.shortfalls);
+    let mut told = Told::of(problem, &answer.plan);
+    report.explanations = std::mem::take(&mut told.explanations);
     pb::OptimizeResponse {
-        plan: Some(plan(problem, &answer.plan, listing)),
+        plan: Some(plan(problem, &answer.plan, &told, listing)),
         report: Some(report),
     }
 }
 
-fn plan(problem: &Problem, plan: &Plan, listing: Listing) -> pb::Plan {
+fn plan(problem: &Problem, plan: &Plan, told: &Told, listing: Listing) -> pb::Plan {
     let spread = plan.spread.iter().map(|row| pb::SpreadRow {
         stream: problem.stream(row.stream).id.clone(),
         broker: problem.broker(row.broker).id.clone(),
@@ -40,7 +46,7 @@ fn plan(problem: &Problem, plan: &Plan, listing: Listing) -> pb::Plan {
         replicas_after: row.replicas.1,
     });
     pb::Plan {
-        assignments: assignments(problem, plan, listing),
+        assignments: assignments(problem, plan, told, listing),
         moves: plan.moves.iter().map(|m| one_move(problem, m)).collect(),
         before: Some(cost(&plan.before)),
         after: Some(cost(&plan.after)),
@@ -50,43 +56,39 @@ fn plan(problem: &Problem, plan: &Plan, listing: Listing) -> pb::Plan {
     }
 }
 
-fn assignments(problem: &Problem, plan: &Plan, listing: Listing) -> Vec<pb::Assignment> {
+fn assignments(
+    problem: &Problem,
+    plan: &Plan,
+    told: &Told,
+    listing: Listing,
+) -> Vec<pb::Assignment> {
     if listing == Listing::None {
         return Vec::new();
     }
-    let mut short = plan.shortfalls.iter().peekable();
     let mut listed = Vec::new();
     for (id, placed) in problem.shard_ids().zip(&plan.placement) {
-        let shortfall = short.next_if(|s| s.shard == id);
+        let lack = told.lack(id);
+        let is_short = lack.0 != pb::UnplacedReason::None;
         let is_changed = *placed != problem.shard(id).present;
-        if listing == Listing::All || is_changed || shortfall.is_some() {
-            listed.push(assignment(problem, id, placed, shortfall));
+        if listing == Listing::All || is_changed || is_short {
+            listed.push(assignment(problem, id, placed, lack));
         }
     }
     listed
 }
 
-fn assignment(
+pub(crate) fn assignment(
     problem: &Problem,
     id: ShardId,
     placed: &Assignment,
-    shortfall: Option<&Shortfall>,
+    (reason, detail): (pb::UnplacedReason, &str),
 ) -> pb::Assignment {
-    let (reason, detail) = lack(shortfall);
     pb::Assignment {
         shard: problem.shard(id).id.clone(),
         leader: broker_name(problem, placed.leader),
         followers: broker_names(problem, &placed.followers),
         unplaced_reason: reason.into(),
         unplaced_detail: detail.to_owned(),
-    }
-}
-
-/// What is said of a shard that lacks replicas, and of one that doesn't.
-pub(crate) fn lack(shortfall: Option<&Shortfall>) -> (pb::UnplacedReason, &str) {
-    match shortfall {
-        None => (pb::UnplacedReason::None, ""),
-        Some(shortfall) => (unplaced(shortfall.reason), &shortfall.detail),
     }
 }
 
@@ -98,15 +100,6 @@ fn broker_name(problem: &Problem, id: Option<BrokerId>) -> String {
 fn broker_names(problem: &Problem, ids: &[BrokerId]) -> Vec<String> {
     let names = ids.iter().map(|&id| problem.broker(id).id.clone());
     names.collect()
-}
-
-fn unplaced(reason: ShortfallReason) -> pb::UnplacedReason {
-    match reason {
-        ShortfallReason::BrokerCap => pb::UnplacedReason::BrokerCap,
-        ShortfallReason::ZoneLimit => pb::UnplacedReason::ZoneLimit,
-        ShortfallReason::ZoneRule => pb::UnplacedReason::ZoneRule,
-        ShortfallReason::NoBroker => pb::UnplacedReason::NoBroker,
-    }
 }
 
 fn role(role: Role) -> pb::Role {
@@ -206,7 +199,7 @@ fn report(problem: &Problem, report: &Report, include_certificate: bool) -> pb::
             .filter(|_| include_certificate)
             .map(|proof| certificate(problem, proof)),
         prices: proof
-            .map(|proof| prices(problem, proof))
+            .map(|proof| prices(problem, proof, report.outcome == Outcome::Optimal))
             .unwrap_or_default(),
         warnings: report.warnings.clone(),
     }
@@ -225,10 +218,55 @@ fn rank_bound(rank: &RankBound) -> pb::RankBound {
     }
 }
 
-/// Prices of brokers and zones that are not 0, rank by rank.
-pub(crate) fn prices(problem: &Problem, proof: &Certificate) -> Vec<pb::Price> {
+/// Prices of brokers and zones that are not 0, rank by rank; then, where the plan is proven, those of rules.
+pub(crate) fn prices(problem: &Problem, proof: &Certificate, is_proven: bool) -> Vec<pb::Price> {
     let ranks = proof.ranks.iter();
-    ranks.flat_map(|rank| rank_prices(problem, rank)).collect()
+    let mut prices: Vec<pb::Price> = ranks.flat_map(|rank| rank_prices(problem, rank)).collect();
+    if is_proven {
+        let rules = explain::prices::prices(problem, proof);
+        prices.extend(rules.iter().flat_map(|price| rule_prices(problem, price)));
+    }
+    prices
+}
+
+/// The price of one rule, one entry for each rank that is not 0.
+fn rule_prices(problem: &Problem, price: &RulePrice) -> Vec<pb::Price> {
+    let broker = |b: BrokerId| problem.broker(b).id.clone();
+    let zone = |z: ZoneId| problem.zones[z.index()].name.clone();
+    let none = String::new;
+    let of_place = |place: Place| match place {
+        Place::Broker(b) => (broker(b), none()),
+        Place::Zone(z) => (none(), zone(z)),
+    };
+    let of_stream = |s: StreamId, b: BrokerId| (problem.stream(s).id.clone(), (broker(b), none()));
+    let (rule, (stream, (broker, zone))) = match price.rule {
+        PricedRule::MaxLeaders(place) => (pb::Rule::MaxLeaders, (none(), of_place(place))),
+        PricedRule::MaxReplicas(place) => (pb::Rule::MaxReplicas, (none(), of_place(place))),
+        PricedRule::MinLeaders(z) => (pb::Rule::MinLeaders, (none(), (none(), zone(z)))),
+        PricedRule::ClusterFloor(b) => (pb::Rule::ClusterFloor, (none(), (broker(b), none()))),
+        PricedRule::ClusterCeiling(b) => (pb::Rule::ClusterCeiling, (none(), (broker(b), none()))),
+        PricedRule::StreamFloor(s, b) => (pb::Rule::StreamFloor, of_stream(s, b)),
+        PricedRule::StreamCeiling(s, b) => (pb::Rule::StreamCeiling, of_stream(s, b)),
+    };
+    let role = match rule {
+        pb::Rule::MaxReplicas => pb::Role::Follower,
+        _ => pb::Role::Leader,
+    };
+    let ranks = Rank::ALL
+        .iter()
+        .zip(price.saves)
+        .filter(|(_, saves)| *saves != 0);
+    ranks
+        .map(|(rank, value)| pb::Price {
+            rank: rank.name().to_owned(),
+            role: role.into(),
+            broker: broker.clone(),
+            zone: zone.clone(),
+            value,
+            rule: rule.into(),
+            stream: stream.clone(),
+        })
+        .collect()
 }
 
 /// Prices of brokers and zones that are not 0: those of leaders, then those of replicas of any role.
@@ -241,6 +279,8 @@ fn rank_prices(problem: &Problem, rank: &RankPrices) -> Vec<pb::Price> {
             broker: broker.to_owned(),
             zone: zone.to_owned(),
             value,
+            rule: pb::Rule::None.into(),
+            stream: String::new(),
         };
         let of_brokers = problem.brokers.iter().zip(brokers);
         let of_zones = problem.zones.iter().zip(zones);
@@ -301,45 +341,6 @@ impl Numbers {
             self.used.len() as u32 - 1
         })
     }
-}
-
-/// One explanation per reason, with the shards it holds back.
-pub(crate) fn explanations(problem: &Problem, shortfalls: &[Shortfall]) -> Vec<pb::Explanation> {
-    let mut by_reason: BTreeMap<ShortfallReason, Vec<&Shortfall>> = BTreeMap::new();
-    for shortfall in shortfalls {
-        by_reason
-            .entry(shortfall.reason)
-            .or_default()
-            .push(shortfall);
-    }
-    let explained = by_reason.into_iter().map(|(reason, of_reason)| {
-        let shards = of_reason.iter().map(|s| problem.shard(s.shard).id.clone());
-        pb::Explanation {
-            reason: unplaced(reason).into(),
-            text: in_words(&of_reason),
-            shards: shards.collect(),
-        }
-    });
-    explained.collect()
-}
-
-/// What the shortfalls say, each sentence once, at most three of them.
-fn in_words(of_reason: &[&Shortfall]) -> String {
-    let mut sentences: Vec<&str> = Vec::new();
-    let mut others = 0_usize;
-    for shortfall in of_reason {
-        let is_said = sentences.contains(&shortfall.detail.as_str());
-        match (is_said, sentences.len() < 3) {
-            (true, _) => {}
-            (false, true) => sentences.push(&shortfall.detail),
-            (false, false) => others += 1,
-        }
-    }
-    let mut text = sentences.join("; ");
-    if others > 0 {
-        text.push_str(&format!("; and {others} more shards alike"));
-    }
-    text
 }
 
 /// Shards that two placements of one problem put differently.

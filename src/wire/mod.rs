@@ -7,6 +7,7 @@
 pub mod answer;
 pub(crate) mod cost;
 pub mod external;
+pub(crate) mod reasons;
 pub mod request;
 
 use shardflow_solver::validate::Finding;

@@ -45,6 +45,8 @@ pub enum Rule {
     Overflow,
     /// A certificate has one price per slot, broker and zone, and each rank once, in order.
     CertificateShape,
+    /// A cut that explains a plan asks for more than its limits let through.
+    Cut,
     /// No bound lies above the value it bounds.
     Contradiction,
     /// Steps are numbered from 1, in order, without holes.

@@ -5,6 +5,7 @@
 //! twice, in different code, before a wrong answer gets out. Every finding is reported, not just the first.
 
 pub mod bound;
+pub mod cut;
 mod fault;
 pub mod flow;
 pub mod moves;

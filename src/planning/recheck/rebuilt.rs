@@ -1,6 +1,6 @@
 //! A plan against the one that this version makes of the same placement.
 
-use std::collections::HashMap;
+use std::collections::BTreeSet;
 
 use shardflow_solver::plan::Plan;
 use shardflow_solver::snapshot::ShardId;
@@ -8,6 +8,7 @@ use shardflow_solver::snapshot::ShardId;
 use super::Recheck;
 use crate::pb;
 use crate::wire::answer;
+use crate::wire::reasons::Told;
 
 impl Recheck<'_> {
     /// Compares the moves: which comes when, then what is said of each.
@@ -37,14 +38,14 @@ impl Recheck<'_> {
     }
 
     /// Compares what is said of the shards that lack replicas.
-    pub(super) fn compare_shortfalls(&mut self, says: &[pb::Assignment], rebuilt: &Plan) {
-        let short = rebuilt.shortfalls.iter();
-        let mut short: HashMap<ShardId, _> = short.map(|s| (s.shard, s)).collect();
+    pub(super) fn compare_shortfalls(&mut self, says: &[pb::Assignment], told: &Told) {
+        let mut short: BTreeSet<ShardId> = told.lacking().collect();
         for (position, says) in says.iter().enumerate() {
             let Some(id) = self.names.shard(&says.shard) else {
                 continue;
             };
-            let (reason, detail) = answer::lack(short.remove(&id));
+            short.remove(&id);
+            let (reason, detail) = told.lack(id);
             let path = format!("plan.assignments[{position}]");
             let (claimed, shard) = (says.unplaced_reason(), &says.shard);
             // Whether there is a reason at all was checked by the contract.
@@ -60,8 +61,7 @@ impl Recheck<'_> {
                 ));
             }
         }
-        let unlisted = short.into_keys().min();
-        if let Some(id) = unlisted {
+        if let Some(&id) = short.first() {
             let shard = &self.problem.shard(id).id;
             self.add(format!(
                 "plan.assignments: {shard}: lacks replicas and is not listed"

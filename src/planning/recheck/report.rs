@@ -8,7 +8,7 @@
 //! with what the others make it. The prices of the report are those of the certificate, less what concerns streams.
 
 use shardflow_solver::cost::{Cost, RANKS, Rank};
-use shardflow_solver::verify::bound;
+use shardflow_solver::verify::{bound, cut};
 
 use super::{Known, Recheck, read};
 use crate::pb;
@@ -54,13 +54,17 @@ impl Recheck<'_> {
         }
         self.outcome(report);
         self.how(report);
-        if let Some(rebuilt) = &known.rebuilt {
+        if let Some((rebuilt, told)) = &known.rebuilt {
             let is_current = !rebuilt.moves.iter().any(|step| step.to.is_some());
             if report.engine() == pb::Engine::Current && !is_current {
                 self.add("report.engine: ENGINE_CURRENT: the plan is not the present layout");
             }
-            if report.explanations != answer::explanations(self.problem, &rebuilt.shortfalls) {
-                self.add("report.explanations: are not those of the shards that lack replicas");
+            if report.explanations != told.explanations {
+                self.add("report.explanations: are not those of what is short");
+            }
+            for reason in &told.reasons {
+                let faults = cut::check(self.problem, &known.cost, &reason.cut);
+                faults.iter().for_each(|fault| self.add(fault));
             }
         }
         is_checked
@@ -78,7 +82,8 @@ impl Recheck<'_> {
         let (certificate, mut basis) = match read {
             None => (Default::default(), Basis::NoPrices),
             Some(Ok(certificate)) => {
-                if report.prices != answer::prices(self.problem, &certificate) {
+                let is_proven = report.outcome() == pb::Outcome::Optimal;
+                if report.prices != answer::prices(self.problem, &certificate, is_proven) {
                     self.add("report.prices: are not those of the certificate");
                 }
                 (certificate, Basis::Certificate)
