@@ -22,9 +22,13 @@ lint: bootstrap
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
 
-# Leaders against peers, S1 and S2; `make bench FAMILIES=S3` for others. The solver's assertions and overflow checks
-# are off as in a release, but the profile is that of `make test`, so that HiGHS isn't compiled again.
+# Ours against the peers, as ratios; the table goes to benches/record/. `make bench FAMILIES="S1 GOTO-8"` for some
+# families only, `PEERS=lemon-ns,ortools` for some peers, `ARGS=--all-sizes` for the large ones too; S4 has peers only
+# where they are named. The solver's assertions and overflow checks are off as in a release, but the profile is that of
+# `make test`, so that HiGHS isn't compiled again.
+BENCH = cargo bench --workspace --locked --profile dev \
+	--config profile.dev.package.shardflow-solver.debug-assertions=false \
+	--config profile.dev.package.shardflow-solver.overflow-checks=false
 bench: bootstrap
-	cargo bench --workspace --locked --bench leaders --profile dev \
-		--config profile.dev.package.shardflow-solver.debug-assertions=false \
-		--config profile.dev.package.shardflow-solver.overflow-checks=false -- $(FAMILIES)
+	@sh scripts/peers.sh
+	$(BENCH) --bench ratios -- $(FAMILIES) $(if $(PEERS),--peers $(PEERS)) $(ARGS)
