@@ -236,6 +236,21 @@ fn a_certificate_must_prove_the_bounds() {
                 ..Default::default()
             });
         }),
+        ("brokers[0]: nobody: is not known", |c| {
+            c.brokers[0] = "nobody".into();
+        }),
+        ("streams: nothing: is not known", |c| {
+            stream_prices(c).stream = "nothing".into();
+        }),
+        ("prices for", |c| stream_prices(c).values.push(0)),
+        ("broker 99: is not among the brokers", |c| {
+            stream_prices(c).brokers[0] = 99;
+        }),
+        ("after that for stream", |c| {
+            let prices = stream_prices(c);
+            prices.brokers.push(prices.brokers[0]);
+            prices.values.push(prices.values[0]);
+        }),
     ];
     let request = request();
     let honest = planned(&request);
@@ -247,6 +262,12 @@ fn a_certificate_must_prove_the_bounds() {
         let is_seen = faults.iter().any(|fault| fault.contains(expected));
         assert!(is_seen, "{expected}: {faults:?}");
     }
+}
+
+/// Prices of the first stream that has any of its own.
+fn stream_prices(certificate: &mut pb::Certificate) -> &mut pb::StreamPrices {
+    let of_streams = certificate.ranks.iter_mut().flat_map(|r| &mut r.streams);
+    of_streams.into_iter().next().expect("a spread has a price")
 }
 
 /// Two followers on a broker that may have one replica and no leader: what one more replica costs there is part of

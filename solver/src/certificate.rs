@@ -18,14 +18,27 @@
 //! has its own prices, and bounds are compared lexicographically.
 
 use crate::cost::Rank;
+use crate::snapshot::{BrokerId, StreamId};
+
+/// The price of one more leader of a stream on a broker.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SlotPrice {
+    /// The stream.
+    pub stream: StreamId,
+    /// The broker.
+    pub broker: BrokerId,
+    /// The price.
+    pub price: i64,
+}
 
 /// Prices of one rank.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RankPrices {
     /// The rank.
     pub rank: Rank,
-    /// Streams × brokers, row by row: `slots[stream * brokers + broker]`.
-    pub slots: Vec<i64>,
+    /// By stream and broker, in ascending order, each pair at most once. One that is missing costs what its broker
+    /// does in `brokers`: the count of the stream there has no multiplier of its own.
+    pub slots: Vec<SlotPrice>,
     /// By broker.
     pub brokers: Vec<i64>,
     /// By zone.

@@ -103,7 +103,7 @@ pub struct Stats {
     pub nodes_touched: u64,
 }
 
-/// Flow and domain of each arc, the artificial ones behind those of the network.
+/// Flow and domain of each arc: first an artificial one per node, then those of the network.
 #[derive(Clone, Debug)]
 struct Arcs {
     tail: Vec<u32>,
@@ -113,8 +113,6 @@ struct Arcs {
     /// Domain.
     low: Vec<i64>,
     high: Vec<i64>,
-    /// Low end of the run, of tree arcs only.
-    run_low: Vec<i64>,
 }
 
 /// The engine: a network, a feasible flow, and a strongly feasible tree. See the module for the method.
@@ -135,22 +133,19 @@ struct Arcs {
 /// assert_eq!(simplex.flow(), [0, 2, 1]);
 /// ```
 #[derive(Clone, Debug)]
-pub struct Simplex<'a> {
-    network: &'a Network,
+pub struct Simplex {
     arcs: Arcs,
     tree: Tree,
     anchors: Anchors,
     slopes: Slopes,
     prices: Prices,
-    /// Per node, once a rank ended; [`Anchors`] has them in between.
-    potential: Vec<i64>,
     /// Cost of the rank, counted from the value it began with.
     value: i128,
     is_minimal: bool,
     stats: Stats,
 }
 
-impl Simplex<'_> {
+impl Simplex {
     /// Minimises one rank over the present domain, warm from the present tree.
     ///
     /// A rank that costs nothing takes one pass over its unit costs.
@@ -162,7 +157,17 @@ impl Simplex<'_> {
         rank: &RankCost,
         budget: &mut Budget<'_>,
     ) -> Result<(), MinimizeError> {
-        rank.check(self.network)?;
+        let nodes = self.tree.root();
+        let arcs = &self.arcs;
+        rank.check_arcs(nodes, &arcs.tail[nodes..], &arcs.head[nodes..], |arc| {
+            let arc = nodes + arc.index();
+            let upper = if arcs.high[arc] == FAR {
+                Network::UNCAPACITATED
+            } else {
+                arcs.high[arc]
+            };
+            (arcs.low[arc], upper)
+        })?;
         self.is_minimal = false;
         self.slopes.load(rank);
         self.begin(0);
@@ -186,8 +191,8 @@ impl Simplex<'_> {
         for node in self.tree.below_root() {
             let place = &self.tree.places[node];
             let arc = place.arc as usize;
-            self.arcs.low[arc] = self.arcs.run_low[arc];
-            self.arcs.high[arc] = self.arcs.run_low[arc] + place.room_up + place.room_down;
+            self.arcs.low[arc] = place.run_low;
+            self.arcs.high[arc] = place.run_low + place.room_up + place.room_down;
         }
         for index in 0..self.prices.candidates.len() {
             let arc = self.prices.candidates[index] as usize;
@@ -215,12 +220,13 @@ impl Simplex<'_> {
 
     /// Flow per arc: feasible, and optimal in each rank minimised so far.
     pub fn flow(&self) -> &[i64] {
-        &self.arcs.flow[..self.network.arc_count()]
+        &self.arcs.flow[self.tree.root()..]
     }
 
     /// Potential per node for the rank minimised last. Where that ended well, they prove the flow optimal in it.
-    pub fn potentials(&self) -> &[i64] {
-        &self.potential
+    pub fn potentials(&self) -> Vec<i64> {
+        let nodes = self.tree.below_root();
+        nodes.map(|node| self.anchors.potential(node)).collect()
     }
 
     /// Counters since the start, the search for a feasible flow included.
@@ -234,8 +240,17 @@ impl Simplex<'_> {
         let root = self.tree.root();
         let mut node = self.tree.next_below(root, root);
         while let Some(at) = node {
-            self.begin_tree_arc(at);
+            let potential = self.begin_tree_arc(at);
+            self.anchors.set_potential(at, potential);
             node = self.tree.next_below(at, root);
+        }
+        for leaf in self.tree.below_root() {
+            if self.anchors.is_leaf(leaf) {
+                let potential = self.begin_tree_arc(leaf);
+                let parent = self.tree.places[leaf].parent;
+                let above = self.anchors.potential(parent as usize);
+                self.anchors.set_leaf(leaf, parent, potential - above);
+            }
         }
         for index in 0..self.prices.candidates.len() {
             let arc = self.prices.candidates[index] as usize;
@@ -248,8 +263,8 @@ impl Simplex<'_> {
         self.prices.rewind();
     }
 
-    /// Run, room and potential of the tree arc above a node, whose parent is done.
-    fn begin_tree_arc(&mut self, node: usize) {
+    /// Sets run and room of the tree arc above a node, whose parent is done, and returns the node's potential.
+    fn begin_tree_arc(&mut self, node: usize) -> i64 {
         let place = &mut self.tree.places[node];
         let arc = place.arc as usize;
         let parent = self.anchors.potential(place.parent as usize);
@@ -259,17 +274,17 @@ impl Simplex<'_> {
             let run = self.slopes.run_right(arc, flow).within(low, high);
             place.room_up = run.high - flow;
             place.room_down = flow - run.low;
-            self.arcs.run_low[arc] = run.low;
+            place.run_low = run.low;
             parent - self.slopes.right(arc, flow)
         } else {
             let run = self.slopes.run_left(arc, flow).within(low, high);
             place.room_up = flow - run.low;
             place.room_down = run.high - flow;
-            self.arcs.run_low[arc] = run.low;
+            place.run_low = run.low;
             parent + self.slopes.left(arc, flow)
         };
-        self.anchors.set_potential(node, potential);
         debug_assert!(place.room_up > 0, "the tree is strongly feasible");
+        potential
     }
 
     /// Pivots until no arc wants to enter or the value is at most `floor`. Stores the flow in any case.
@@ -294,10 +309,9 @@ impl Simplex<'_> {
         Ok(())
     }
 
-    /// Writes out what pivots keep in other forms: the flow of tree arcs, kept as room, and the potentials.
+    /// Writes out the flow of tree arcs, which pivots keep as room.
     fn store(&mut self) {
         for node in self.tree.below_root() {
-            self.potential[node] = self.anchors.potential(node);
             let arc = self.tree.places[node].arc as usize;
             self.arcs.flow[arc] = self.tree_flow(node);
         }
@@ -312,7 +326,12 @@ impl Simplex<'_> {
         } else {
             place.room_up
         };
-        self.arcs.run_low[arc] + above_low
+        place.run_low + above_low
+    }
+
+    /// The network's id of an arc that is not artificial.
+    fn network_arc(&self, arc: usize) -> ArcId {
+        ArcId::at(arc - self.tree.root())
     }
 
     fn is_in_tree(&self, arc: usize) -> bool {

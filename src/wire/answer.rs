@@ -7,7 +7,7 @@ use shardflow_solver::budget::Stop;
 use shardflow_solver::certificate::{Certificate, RankPrices};
 use shardflow_solver::cost::{Cost, Rank, Terms};
 use shardflow_solver::plan::{Move, MoveKind, MoveReason, Plan, Shortfall, ShortfallReason};
-use shardflow_solver::snapshot::{Assignment, BrokerId, Problem, Role, ShardId, StreamId};
+use shardflow_solver::snapshot::{Assignment, BrokerId, Problem, Role, ShardId};
 use shardflow_solver::strategy::{Answer, Engine, Fallback, Outcome, RankBound, Report};
 
 use super::request::Listing;
@@ -258,24 +258,48 @@ fn rank_prices(problem: &Problem, rank: &RankPrices) -> Vec<pb::Price> {
 }
 
 fn certificate(problem: &Problem, proof: &Certificate) -> pb::Certificate {
-    let brokers = problem.brokers.len().max(1);
+    let mut brokers = Numbers::new(problem);
     let ranks = proof.ranks.iter().map(|rank| {
-        let slots = rank.slots.iter().enumerate();
-        let streams = slots
-            .filter(|(_, value)| **value != 0)
-            .map(|(at, &value)| pb::StreamPrice {
-                stream: problem.stream(StreamId::at(at / brokers)).id.clone(),
-                broker: problem.broker(BrokerId::at(at % brokers)).id.clone(),
-                value,
-            });
+        let by_stream = rank.slots.chunk_by(|one, next| one.stream == next.stream);
+        let streams = by_stream.map(|slots| pb::StreamPrices {
+            stream: problem.stream(slots[0].stream).id.clone(),
+            brokers: slots.iter().map(|slot| brokers.of(slot.broker)).collect(),
+            values: slots.iter().map(|slot| slot.price).collect(),
+        });
         pb::RankPrices {
             rank: rank.rank.name().to_owned(),
             streams: streams.collect(),
             prices: rank_prices(problem, rank),
         }
     });
+    let ranks = ranks.collect();
+    let brokers = brokers.used.iter().map(|&b| problem.broker(b).id.clone());
     pb::Certificate {
-        ranks: ranks.collect(),
+        ranks,
+        brokers: brokers.collect(),
+    }
+}
+
+/// Brokers by the order in which they are first named.
+struct Numbers {
+    used: Vec<BrokerId>,
+    /// By broker.
+    number: Vec<Option<u32>>,
+}
+
+impl Numbers {
+    fn new(problem: &Problem) -> Self {
+        Numbers {
+            used: Vec::new(),
+            number: vec![None; problem.brokers.len()],
+        }
+    }
+
+    fn of(&mut self, broker: BrokerId) -> u32 {
+        *self.number[broker.index()].get_or_insert_with(|| {
+            self.used.push(broker);
+            self.used.len() as u32 - 1
+        })
     }
 }
 

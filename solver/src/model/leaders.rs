@@ -5,14 +5,19 @@
 //!
 //! ```text
 //! shard ──> slot (stream, broker)     where the broker holds a live replica
-//! shard ──> hub (stream, zone)        for a copy to any other broker of the zone; then
-//! hub ──> slot                        for every broker of the zone that may hold the stream
+//! shard ──> hub (stream, zone)        for a copy to any other broker of a zone that a source lists
+//! shard ──> elsewhere (stream)        for a copy to a zone that no source lists; then
+//! elsewhere ──> hub                   for every zone
+//! hub ──> slot or broker              for every broker of the zone that may hold the stream
 //! slot ──> broker ──> zone ──> sink   counts, with their convex costs
 //! shard ──> sink                      stays without a leader
 //! ```
 //!
-//! A copy costs the same on every broker of a zone, so hubs replace shards × brokers arcs by
-//! shards × (zones + replicas) + streams × brokers. Pinned shards are offsets of the counts.
+//! A copy costs the same on every broker of a zone, and in every zone that no source lists, so hubs replace
+//! shards × brokers arcs by shards × (zones listed + replicas) + streams × brokers. A slot is a node only where a shard
+//! of the stream has a replica; elsewhere the arc from the hub to the broker has the slot's bounds and costs. Shards of
+//! a stream that have the same choices at the same costs are one node that supplies as many. Pinned shards are offsets
+//! of the counts.
 //!
 //! **Orphans.** With factor 1, a shard without a live leader may still have live followers: surplus once it is led, and
 //! one of them must stay while it is not. Where such a shard is free, replicas are counted apart from leaders, and
@@ -32,21 +37,24 @@
 //! break the broker's cap and be refused. The verifier's bound holds either way.
 //!
 //! **Ranks.** Each rank is one [`RankCost`]; what is the same for all choices of a shard is left out, and so is a
-//! rank that then costs nothing.
+//! rank that then costs nothing. The first ranks in which the start costs nothing are *held*: no cost is negative, so
+//! nothing is better there, prices of zero prove it, and what they ask for becomes bounds on the arcs.
 
 mod build;
 mod counts;
+mod offers;
 mod solution;
 
 pub use solution::Solution;
 
 use crate::budget::{Budget, Stop};
-use crate::cost::Rank;
+use crate::cost::{Rank, evaluate};
 use crate::network::{ArcId, Network, NodeId, RankCost};
 use crate::simplex::{MinimizeError, Simplex};
-use crate::snapshot::{Assignment, BrokerId, Problem, Roles, Shard, ShardId, ZoneId};
+use crate::snapshot::{Assignment, BrokerId, Problem, Roles, Shard, ShardId, StreamId, ZoneId};
 use crate::verify::flow;
 use counts::{KeptLayers, Nesting};
+use std::ops::Range;
 
 /// Whether the leaders decide everything in this problem.
 pub fn applies(problem: &Problem) -> bool {
@@ -76,6 +84,8 @@ enum Choice {
     Holder(BrokerId),
     /// Led by some other broker of the zone.
     Zone(ZoneId),
+    /// Led by some other broker, in a zone that no source lists.
+    Elsewhere,
     /// Without a leader and a live replica, or without a leader where replicas are not decided.
     Leaderless,
     /// Without a leader; the replica on the broker stays.
@@ -88,23 +98,26 @@ enum Choice {
 struct LeaderNetwork<'p> {
     problem: &'p Problem,
     network: Network,
-    /// The ranks that cost anything, the most important first.
+    /// The ranks that are not held and cost anything, the most important first.
     ranks: Vec<Rank>,
     /// Beside `ranks`.
     costs: Vec<RankCost>,
-    /// Per node the arc to hang it by in the first tree, where that has room in every flow. For slots and counts it
-    /// is the one arc that leaves them.
-    hint: Vec<Option<ArcId>>,
+    /// Per node an arc towards the sink: for slots and counts the one that leaves them.
+    way: Vec<Option<ArcId>>,
     layers: Layers,
-    shards: FreeShards,
+    groups: Groups,
 }
 
-/// Nodes and arcs of the counts. Rows by stream × broker or stream × zone: `stream * columns + column`. The way from a
-/// count to the sink is that of the hints.
+/// Nodes and arcs of the counts. Rows by stream × zone: `stream * zones + zone`. From a slot or a count the way to the
+/// sink is that of `way`.
 struct Layers {
-    slots: Vec<Option<NodeId>>,
+    /// Stream by stream, in the order of the brokers.
+    exits: Vec<Exit>,
+    /// Exits of stream `s` are at `exits_begin[s]..exits_begin[s + 1]`.
+    exits_begin: Vec<u32>,
     hubs: Vec<Option<NodeId>>,
-    hub_arcs: Vec<Option<ArcId>>,
+    /// From the stream's elsewhere to the hub.
+    elsewhere_arcs: Vec<Option<ArcId>>,
     /// Leaders by broker.
     broker_nodes: Vec<NodeId>,
     /// Leaders by zone; the node of replicas where that stands for both.
@@ -114,22 +127,77 @@ struct Layers {
     sink: NodeId,
 }
 
-/// The shards that are not pinned, in canonical order, and the arcs that leave them.
+/// Where leaders of a stream reach a broker.
+#[derive(Clone, Copy)]
+struct Exit {
+    broker: BrokerId,
+    /// Present where a free shard has a replica on the broker.
+    slot: Option<NodeId>,
+    /// From the hub to the slot, or straight to the broker.
+    hub_arc: Option<ArcId>,
+    /// From the slot or the hub to the broker.
+    out: ArcId,
+}
+
+impl Layers {
+    fn exits(&self, s: StreamId) -> &[Exit] {
+        let range = self.exits_begin[s.index()]..self.exits_begin[s.index() + 1];
+        &self.exits[range.start as usize..range.end as usize]
+    }
+
+    fn exit(&self, s: StreamId, b: BrokerId) -> Option<&Exit> {
+        let exits = self.exits(s);
+        let at = exits.binary_search_by_key(&b, |exit| exit.broker).ok()?;
+        Some(&exits[at])
+    }
+}
+
+/// The shards that are not pinned, alike ones of a stream together, and the arcs that leave them.
 #[derive(Default)]
-struct FreeShards {
-    ids: Vec<ShardId>,
-    /// Arcs and choices of shard `k` are at `begin[k]..begin[k + 1]`.
-    begin: Vec<usize>,
-    arcs: Vec<ArcId>,
+struct Groups {
+    list: Vec<Group>,
+    /// In canonical order within each group.
+    members: Vec<ShardId>,
     choices: Vec<Choice>,
 }
 
-impl FreeShards {
-    /// Arcs of the shard at a position, with where they lead.
-    fn choices(&self, k: usize) -> impl Iterator<Item = (ArcId, Choice)> + '_ {
-        let range = self.begin[k]..self.begin[k + 1];
-        let arcs = self.arcs[range.clone()].iter().copied();
-        arcs.zip(self.choices[range].iter().copied())
+/// Shards of a stream with the same choices at the same costs.
+struct Group {
+    node: NodeId,
+    members: Range<u32>,
+    /// Of the choices; the arcs lie beside them, from `first_arc` on.
+    choices: Range<u32>,
+    first_arc: ArcId,
+}
+
+impl Groups {
+    fn push(
+        &mut self,
+        node: NodeId,
+        first_arc: ArcId,
+        members: impl Iterator<Item = ShardId>,
+        choices: impl Iterator<Item = Choice>,
+    ) {
+        let before = (self.members.len() as u32, self.choices.len() as u32);
+        self.members.extend(members);
+        self.choices.extend(choices);
+        self.list.push(Group {
+            node,
+            members: before.0..self.members.len() as u32,
+            choices: before.1..self.choices.len() as u32,
+            first_arc,
+        });
+    }
+
+    fn members(&self, group: &Group) -> &[ShardId] {
+        &self.members[group.members.start as usize..group.members.end as usize]
+    }
+
+    /// Arcs of a group, with where they lead.
+    fn choices(&self, group: &Group) -> impl Iterator<Item = (ArcId, Choice)> + '_ {
+        let choices = &self.choices[group.choices.start as usize..group.choices.end as usize];
+        let first = group.first_arc.0;
+        (choices.iter().enumerate()).map(move |(at, &choice)| (ArcId(first + at as u32), choice))
     }
 }
 
@@ -151,17 +219,21 @@ pub enum LeaderError {
 /// # Errors
 /// Where the budget stops the build of the network, or the network is refused.
 ///
-/// Complexity: O(shards · (zones + replicas) + streams · brokers) to build; then the simplex.
+/// Complexity: O(shards · (zones listed + replicas) + streams · brokers) to build; then the simplex.
 pub fn solve(
     problem: &Problem,
     start: &[Assignment],
     budget: &mut Budget<'_>,
 ) -> Result<Solution, LeaderError> {
-    let model = LeaderNetwork::build(problem, budget)?;
+    let cost = evaluate(problem, start).0;
+    let held = (Rank::ALL.iter())
+        .take_while(|&&rank| rank < Rank::Weighted && cost[rank] == 0)
+        .count();
+    let model = LeaderNetwork::build(problem, held, budget)?;
     let refused = |error: &dyn std::fmt::Display| LeaderError::Refused(error.to_string());
     let flow = model.flow_of(start);
     let mut simplex =
-        Simplex::from_flow(&model.network, flow, &model.hint).map_err(|e| refused(&e))?;
+        Simplex::from_flow(&model.network, flow, &model.way).map_err(|e| refused(&e))?;
     let mut potentials = Vec::with_capacity(model.ranks.len());
     let mut stop = None;
     for cost in &model.costs {
@@ -170,7 +242,7 @@ pub fn solve(
             Err(MinimizeError::Stopped(reason)) => stop = Some(reason),
             Err(error) => return Err(refused(&error)),
         }
-        potentials.push(simplex.potentials().to_vec());
+        potentials.push(simplex.potentials());
         if stop.is_some() {
             break;
         }
@@ -184,7 +256,7 @@ pub fn solve(
     }
     Ok(Solution {
         placement: model.placement_of(simplex.flow(), start),
-        certificate: model.certificate_of(&potentials),
+        certificate: model.certificate_of(simplex.flow(), &potentials),
         stop,
     })
 }

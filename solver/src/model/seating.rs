@@ -7,29 +7,30 @@
 //! is, which the network offers more cheaply without the hub. Short of the optimum a conflict may stay, and the
 //! shard simply keeps its broker: the counts are the same and the cost is lower.
 //!
-//! Complexity: O(shards · brokers) per hub.
+//! The shards that go elsewhere take a zone each in the same way before, of which only those count that hold none of
+//! the shard's replicas.
+//!
+//! Complexity: O(shards · seats) per hub.
 
-use crate::greedy::rendezvous;
-use crate::snapshot::{BrokerId, Problem, ShardId};
+use crate::snapshot::ShardId;
 
-/// Seats `shards` on `seats`, a list of brokers with a number of seats each that add up to the shards.
-pub(super) fn seat(
-    problem: &Problem,
+/// Seats `shards` on `seats`, each with a number of places that add up to the shards.
+///
+/// Of the seats with a place left a shard takes the one that `score` puts highest among those it doesn't hold.
+pub(super) fn seat<S: Copy + Ord, K: Ord>(
     shards: &[ShardId],
-    seats: &mut [(BrokerId, i64)],
-) -> Vec<BrokerId> {
-    let mut seated: Vec<BrokerId> = Vec::with_capacity(shards.len());
+    seats: &mut [(S, i64)],
+    holds: impl Fn(ShardId, S) -> bool,
+    score: impl Fn(ShardId, S) -> K,
+) -> Vec<S> {
+    let mut seated: Vec<S> = Vec::with_capacity(shards.len());
     let mut conflicts = Vec::new();
-    let holds = |id: ShardId, b: BrokerId| problem.shard(id).present.holds(b);
     for (at, &id) in shards.iter().enumerate() {
         let free = seats
             .iter()
             .enumerate()
             .filter(|(_, (_, left))| *left > 0)
-            .max_by_key(|(_, (b, _))| {
-                let score = rendezvous::score(&problem.shard(id).id, &problem.broker(*b).id);
-                (!holds(id, *b), score, std::cmp::Reverse(*b))
-            })
+            .max_by_key(|(_, (s, _))| (!holds(id, *s), score(id, *s), std::cmp::Reverse(*s)))
             .map(|(seat, _)| seat);
         let Some(seat) = free else { break };
         seats[seat].1 -= 1;

@@ -65,6 +65,16 @@ impl Convex {
         }
     }
 
+    /// The flows that cost nothing; none of the shapes costs less. Empty only for a [`Convex::Squares`] whose band is.
+    pub fn free(self) -> Segment {
+        match self {
+            Convex::Excess(cap) => Segment::ALL.within(i64::MIN, cap),
+            Convex::TwoExcess(a, b) => Segment::ALL.within(i64::MIN, a.min(b)),
+            Convex::Shortfall(min) => Segment::ALL.within(min, i64::MAX),
+            Convex::Squares { low, high } => Segment { low, high },
+        }
+    }
+
     /// f(x + 1) − f(x), exact while it fits `i64` and the nearest `i64` beyond.
     #[inline]
     pub fn right_slope(self, x: i64) -> i64 {
@@ -224,23 +234,34 @@ impl RankCost {
     /// # Errors
     /// The first fault found; see [`CostError`].
     pub fn check(&self, network: &Network) -> Result<(), CostError> {
-        let arcs = network.arc_count();
+        let bounds = |arc: ArcId| (network.lower(arc), network.upper(arc));
+        self.check_arcs(network.node_count(), &network.tail, &network.head, bounds)
+    }
+
+    /// [`RankCost::check`] of a network given by its parts. An upper bound of [`Network::UNCAPACITATED`] is none.
+    pub(crate) fn check_arcs(
+        &self,
+        nodes: usize,
+        tail: &[u32],
+        head: &[u32],
+        bounds: impl Fn(ArcId) -> (i64, i64),
+    ) -> Result<(), CostError> {
+        let arcs = tail.len();
         if !self.unit.is_empty() && self.unit.len() != arcs {
             let given = self.unit.len();
             return Err(CostError::Length { given, arcs });
         }
         // A path passes a node once, so it uses at most two of the arcs that touch it or leave it.
-        let mut touching = vec![0u64; network.node_count()];
-        let mut leaving = vec![0u64; network.node_count()];
-        let mut raise = |arc: ArcId, slope: u64| {
-            let (tail, head) = (network.tail(arc).index(), network.head(arc).index());
-            for most in [&mut touching[tail], &mut leaving[tail]] {
-                *most = (*most).max(slope);
-            }
-            touching[head] = touching[head].max(slope);
+        let mut most = vec![Steepest::default(); nodes];
+        let mut raise = |arc: usize, slope: u64| {
+            let tail = &mut most[tail[arc] as usize];
+            tail.touching = tail.touching.max(slope);
+            tail.leaving = tail.leaving.max(slope);
+            let head = &mut most[head[arc] as usize];
+            head.touching = head.touching.max(slope);
         };
-        for (index, &cost) in self.unit.iter().enumerate() {
-            raise(ArcId::at(index), cost.unsigned_abs());
+        for (arc, &cost) in self.unit.iter().enumerate() {
+            raise(arc, cost.unsigned_abs());
         }
         let mut least = 0;
         for &(arc, convex) in &self.convex {
@@ -248,7 +269,7 @@ impl RankCost {
                 return Err(CostError::Order { arc });
             }
             least = arc.index() + 1;
-            let (lower, upper) = (network.lower(arc), network.upper(arc));
+            let (lower, upper) = bounds(arc);
             let is_crossed = matches!(convex, Convex::Squares { low, high } if low > high);
             if is_crossed || upper == Network::UNCAPACITATED {
                 return Err(CostError::Shape { arc });
@@ -256,17 +277,26 @@ impl RankCost {
             let unit = self.unit_cost(arc);
             let steepest = |slope: i64| slope.unsigned_abs().saturating_add(unit.unsigned_abs());
             if lower < upper {
-                raise(arc, steepest(convex.right_slope(lower)));
-                raise(arc, steepest(convex.left_slope(upper)));
+                raise(arc.index(), steepest(convex.right_slope(lower)));
+                raise(arc.index(), steepest(convex.left_slope(upper)));
             }
         }
-        let sum = |slopes: &[u64]| slopes.iter().map(|&slope| i128::from(slope)).sum::<i128>();
-        let sum = sum(&touching).min(2 * sum(&leaving));
+        let sum = |of: fn(&Steepest) -> u64| most.iter().map(|most| i128::from(of(most))).sum();
+        let (touching, leaving): (i128, i128) =
+            (sum(|most| most.touching), sum(|most| most.leaving));
+        let sum = touching.min(2 * leaving);
         if sum > i128::from(POTENTIAL_MAX) {
             return Err(CostError::CostRange { sum });
         }
         Ok(())
     }
+}
+
+/// The largest |slope| among the arcs of a node.
+#[derive(Clone, Copy, Default)]
+struct Steepest {
+    touching: u64,
+    leaving: u64,
 }
 
 #[cfg(test)]

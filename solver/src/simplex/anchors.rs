@@ -11,7 +11,11 @@
 
 use super::basis::{NONE, Tree};
 
-/// What a node keeps; an anchor keeps itself and zeros.
+/// Stands for the anchor of a leaf.
+const LEAF: u32 = NONE - 1;
+
+/// What a node keeps; an anchor keeps itself and zeros. A leaf, for which `anchor` is [`LEAF`], keeps its potential
+/// less that of its parent, and the parent in place of the depth: it moves along without a touch.
 #[derive(Clone, Copy, Debug)]
 struct Level {
     potential: i64,
@@ -45,10 +49,11 @@ impl Anchors {
     ///
     /// Degree at least arcs / (4 √nodes): at most 8 √nodes nodes can have it. Twice that degree left the brokers of a
     /// cluster of 50 out, and a pivot touched ten times the nodes.
-    pub(super) fn new(tail: &[u32], head: &[u32], nodes: usize) -> Self {
+    pub(super) fn new(tail: &[u32], head: &[u32], tree: &Tree) -> Self {
+        let nodes = tree.root();
         let mut degree = vec![0usize; nodes];
         for &node in tail.iter().chain(head) {
-            degree[node as usize] += 1;
+            degree[node as usize] += usize::from(!tree.places[node as usize].is_source);
         }
         let enough = (tail.len() / (4 * nodes.isqrt().max(1))).max(2);
         let level = Level {
@@ -81,18 +86,56 @@ impl Anchors {
     #[inline]
     pub(super) fn potential(&self, node: usize) -> i64 {
         let level = &self.levels[node];
+        if level.anchor == LEAF {
+            return level.potential + self.listed_potential(level.depth as usize);
+        }
+        level.potential + self.offsets[level.anchor as usize]
+    }
+
+    /// Potential of a node that is no leaf.
+    #[inline]
+    pub(super) fn listed_potential(&self, node: usize) -> i64 {
+        let level = &self.levels[node];
         level.potential + self.offsets[level.anchor as usize]
     }
 
     /// Arcs between a node and the root.
     pub(super) fn depth(&self, node: usize) -> u32 {
         let level = &self.levels[node];
+        if level.anchor == LEAF {
+            return self.depth(level.depth as usize) + 1;
+        }
         level.depth + self.anchors[level.anchor as usize].depth
+    }
+
+    #[inline]
+    pub(super) fn is_leaf(&self, node: usize) -> bool {
+        self.levels[node].anchor == LEAF
+    }
+
+    /// Makes a node a leaf below `parent`, at its potential less that of the parent.
+    pub(super) fn set_leaf(&mut self, node: usize, parent: u32, potential: i64) {
+        self.levels[node] = Level {
+            potential,
+            anchor: LEAF,
+            depth: parent,
+        };
+    }
+
+    /// Makes a leaf a node like others, where it is.
+    pub(super) fn list(&mut self, node: usize) {
+        let leaf = self.levels[node];
+        let parent = self.levels[leaf.depth as usize];
+        self.levels[node] = Level {
+            potential: leaf.potential + parent.potential,
+            anchor: parent.anchor,
+            depth: parent.depth + 1,
+        };
     }
 
     fn is_anchor(&self, node: usize) -> bool {
         let anchor = self.levels[node].anchor;
-        anchor != NONE && self.anchors[anchor as usize].node as usize == node
+        anchor < LEAF && self.anchors[anchor as usize].node as usize == node
     }
 
     /// Finds the anchor and depth of each node, once all nodes hang.

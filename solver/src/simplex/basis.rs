@@ -11,12 +11,16 @@ pub(super) struct Place {
     pub(super) room_up: i64,
     /// Room within the run from the parent to the node.
     pub(super) room_down: i64,
+    /// Low end of the run.
+    pub(super) run_low: i64,
     pub(super) parent: u32,
     /// The arc to the parent; [`NONE`] at the root.
     pub(super) arc: u32,
     first_child: u32,
     next_sibling: u32,
     previous_sibling: u32,
+    /// Whether no arc of the network ends here, so that the node may be a leaf outside the lists of children.
+    pub(super) is_source: bool,
 }
 
 /// What hangs a node from another.
@@ -26,6 +30,7 @@ pub(super) struct Link {
     pub(super) arc: u32,
     pub(super) room_up: i64,
     pub(super) room_down: i64,
+    pub(super) run_low: i64,
 }
 
 #[derive(Clone, Debug)]
@@ -57,11 +62,13 @@ impl Tree {
         let place = Place {
             room_up: 0,
             room_down: 0,
+            run_low: 0,
             parent: NONE,
             arc: NONE,
             first_child: NONE,
             next_sibling: NONE,
             previous_sibling: NONE,
+            is_source: false,
         };
         Tree {
             places: vec![place; nodes + 1],
@@ -81,6 +88,31 @@ impl Tree {
     pub(super) fn hang_new(&mut self, node: usize, parent: u32, arc: u32) {
         self.places[node].arc = arc;
         self.attach(node, parent);
+    }
+
+    /// Whether a node has children that are in the lists.
+    pub(super) fn has_children(&self, node: usize) -> bool {
+        self.places[node].first_child != NONE
+    }
+
+    /// Gives a node that is in no list a link, and leaves it so.
+    pub(super) fn relink(&mut self, node: usize, link: Link) {
+        let place = &mut self.places[node];
+        place.parent = link.parent;
+        place.arc = link.arc;
+        place.room_up = link.room_up;
+        place.room_down = link.room_down;
+        place.run_low = link.run_low;
+    }
+
+    /// Puts a node into its parent's list of children.
+    pub(super) fn enlist(&mut self, node: usize) {
+        self.attach(node, self.places[node].parent);
+    }
+
+    /// Takes a node without children out of its parent's list.
+    pub(super) fn delist(&mut self, node: usize) {
+        self.detach(node);
     }
 
     fn attach(&mut self, node: usize, parent: u32) {
@@ -205,10 +237,7 @@ impl Tree {
             let old = self.places[node];
             self.detach(node);
             self.attach(node, link.parent);
-            let place = &mut self.places[node];
-            place.arc = link.arc;
-            place.room_up = link.room_up;
-            place.room_down = link.room_down;
+            self.relink(node, link);
             if node == cut {
                 return turned;
             }
@@ -217,6 +246,7 @@ impl Tree {
                 arc: old.arc,
                 room_up: old.room_down,
                 room_down: old.room_up,
+                run_low: old.run_low,
             };
             node = old.parent as usize;
             turned += 1;

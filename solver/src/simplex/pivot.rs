@@ -1,11 +1,14 @@
 //! One pivot: push around the cycle, exchange an arc, shift the subtree.
+//!
+//! A leaf whose own arc leaves just changes hands. Where another arc leaves, a leaf that the entering arc starts from
+//! becomes a node like others; a source that is left without children becomes a leaf.
 
 use super::basis::{Leaving, Link};
 use super::pricing::Entering;
 use super::{MinimizeError, Simplex, is_unlimited};
-use crate::network::{ArcId, Segment};
+use crate::network::Segment;
 
-impl Simplex<'_> {
+impl Simplex {
     /// Lets an arc enter. Returns the number of nodes touched.
     pub(super) fn pivot(&mut self, entering: Entering) -> Result<u64, MinimizeError> {
         let Entering { arc, is_rising, .. } = entering;
@@ -27,7 +30,7 @@ impl Simplex<'_> {
         let cycle = self.tree.cycle((from, to), depth, room);
         if is_unlimited(cycle.amount) {
             return Err(MinimizeError::Unbounded {
-                arc: ArcId::at(arc),
+                arc: self.network_arc(arc),
             });
         }
         if cycle.amount > 0 {
@@ -42,52 +45,80 @@ impl Simplex<'_> {
         } else {
             self.stats.degenerate_pivots += 1;
         }
-        match cycle.leaving {
-            None => {
-                self.reprice(arc);
-                Ok(cycle.length)
-            }
-            Some(leaving) => {
-                let (inner, outer) = if leaving.is_before {
-                    (from, to)
-                } else {
-                    (to, from)
-                };
-                Ok(cycle.length + self.exchange(entering, run, leaving, inner, outer))
-            }
-        }
+        let Some(leaving) = cycle.leaving else {
+            self.reprice(arc);
+            return Ok(cycle.length);
+        };
+        let (inner, outer) = if leaving.is_before {
+            (from, to)
+        } else {
+            (to, from)
+        };
+        let link = self.link(arc, run, inner, outer);
+        Ok(cycle.length + self.exchange(entering, link, leaving, inner))
     }
 
-    /// Takes the leaving arc out of the tree and hangs the part below it by the entering arc, `inner` from `outer`.
-    fn exchange(
-        &mut self,
-        entering: Entering,
-        run: Segment,
-        leaving: Leaving,
-        inner: usize,
-        outer: usize,
-    ) -> u64 {
-        let arc = entering.arc;
-        let left = self.tree.places[leaving.node].arc as usize;
-        self.arcs.flow[left] = self.tree_flow(leaving.node);
+    /// What hangs `inner` from `outer` by the entering arc.
+    fn link(&self, arc: usize, run: Segment, inner: usize, outer: usize) -> Link {
         let flow = self.arcs.flow[arc];
-        self.arcs.run_low[arc] = run.low;
         let is_up = self.arcs.tail[arc] as usize == inner;
         let (above, below) = (run.high - flow, flow - run.low);
-        let link = Link {
+        Link {
             parent: outer as u32,
             arc: arc as u32,
             room_up: if is_up { above } else { below },
             room_down: if is_up { below } else { above },
-        };
-        let turned = self.tree.rehang(inner, leaving.node, link);
-        self.prices.hide(arc);
-        self.reprice(left);
+            run_low: run.low,
+        }
+    }
+
+    /// Takes the leaving arc out of the tree and hangs the part below it, in which `inner` is, by the entering arc.
+    fn exchange(&mut self, entering: Entering, link: Link, leaving: Leaving, inner: usize) -> u64 {
+        let left = self.tree.places[leaving.node].arc as usize;
+        self.arcs.flow[left] = self.tree_flow(leaving.node);
+        let is_up = self.arcs.tail[entering.arc] as usize == inner;
         let by = if is_up {
             -entering.reduced_cost
         } else {
             entering.reduced_cost
         };
-        turned + self.anchors.shift(&self.tree, inner, leaving.node, by)
+        let touched = if self.anchors.is_leaf(leaving.node) {
+            // It is where the entering arc starts, since a cycle passes a leaf nowhere else.
+            let potential = self.anchors.potential(inner) + by;
+            let above = self.anchors.potential(link.parent as usize);
+            self.tree.relink(inner, link);
+            self.anchors.set_leaf(inner, link.parent, potential - above);
+            1
+        } else {
+            self.list(self.arcs.tail[entering.arc] as usize);
+            let turned = self.tree.rehang(inner, leaving.node, link);
+            let shifted = self.anchors.shift(&self.tree, inner, leaving.node, by);
+            self.unlist(self.arcs.tail[left] as usize);
+            turned + shifted
+        };
+        self.prices.hide(entering.arc);
+        self.reprice(left);
+        touched
+    }
+
+    /// Makes a leaf a node like others.
+    fn list(&mut self, node: usize) {
+        if self.anchors.is_leaf(node) {
+            self.anchors.list(node);
+            self.tree.enlist(node);
+        }
+    }
+
+    /// Makes a source a leaf, where it has no children and its arc starts from it.
+    pub(super) fn unlist(&mut self, node: usize) {
+        let place = &self.tree.places[node];
+        let (arc, parent) = (place.arc as usize, place.parent);
+        if !place.is_source || self.tree.has_children(node) || self.arcs.tail[arc] as usize != node
+        {
+            return;
+        }
+        let potential = self.anchors.potential(node) - self.anchors.potential(parent as usize);
+        self.tree.delist(node);
+        self.anchors.set_leaf(node, parent, potential);
     }
 }

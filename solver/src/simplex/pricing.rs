@@ -1,7 +1,7 @@
 //! Which arc enters: block search over the arcs that may still move.
 //!
-//! Each arc keeps the price of one unit more and of one unit less at its present flow, with [`CLOSED`] where its
-//! domain ends, so that one formula serves lines, convex arcs, bounds and the tree alike.
+//! Each arc outside the tree has a byte that says which ways it may go. Arcs that leave one node lie together, so its
+//! potential is looked up once for all of them.
 //!
 //! Blocks are small, √arcs / [`BLOCK_PART`], and a block that gave an arc is searched again, up to [`STAYS_MAX`] times
 //! in a row: what a pivot spoils is mostly near by where arcs are numbered by stream. Measured against blocks of √arcs
@@ -10,8 +10,12 @@
 use super::{MinimizeError, Simplex};
 use crate::budget::Budget;
 
-/// Price of a way that is closed: above every |potential difference| + |slope|, and added to one still in `i64`.
-const CLOSED: i64 = 1 << 62;
+/// The flow may rise.
+const RISES: u8 = 1;
+/// The flow may fall.
+const FALLS: u8 = 2;
+/// The cost is no line.
+const BENT: u8 = 4;
 
 /// Least block of arcs priced together.
 const BLOCK_MIN: usize = 16;
@@ -24,10 +28,8 @@ const STAYS_MAX: u32 = 4;
 
 #[derive(Clone, Debug)]
 pub(super) struct Prices {
-    /// Price of one unit more.
-    right: Vec<i64>,
-    /// What one unit less saves.
-    left: Vec<i64>,
+    /// By arc, which ways it may go; none while it is in the tree.
+    ways: Vec<u8>,
     /// Arcs whose domain holds more than one flow, in order.
     pub(super) candidates: Vec<u32>,
     /// Where the next block begins.
@@ -50,8 +52,7 @@ pub(super) struct Entering {
 impl Prices {
     pub(super) fn new(arcs: usize, candidates: Vec<u32>) -> Self {
         let mut prices = Prices {
-            right: vec![CLOSED; arcs],
-            left: vec![-CLOSED; arcs],
+            ways: vec![0; arcs],
             candidates,
             next: 0,
             block: BLOCK_MIN,
@@ -77,34 +78,38 @@ impl Prices {
     /// Takes an arc out of the search: it is in the tree.
     #[inline]
     pub(super) fn hide(&mut self, arc: usize) {
-        self.right[arc] = CLOSED;
-        self.left[arc] = -CLOSED;
+        self.ways[arc] = 0;
     }
 }
 
-impl Simplex<'_> {
-    /// Sets the prices of an arc outside the tree from its flow.
+impl Simplex {
+    /// Notes which ways an arc outside the tree may go from its flow.
     #[inline]
     pub(super) fn reprice(&mut self, arc: usize) {
         let flow = self.arcs.flow[arc];
-        self.prices.right[arc] = if flow < self.arcs.high[arc] {
-            self.slopes.right(arc, flow)
-        } else {
-            CLOSED
-        };
-        self.prices.left[arc] = if flow > self.arcs.low[arc] {
-            self.slopes.left(arc, flow)
-        } else {
-            -CLOSED
-        };
+        let mut ways = 0;
+        if flow < self.arcs.high[arc] {
+            ways |= RISES;
+        }
+        if flow > self.arcs.low[arc] {
+            ways |= FALLS;
+        }
+        if self.slopes.is_bent(arc) {
+            ways |= BENT;
+        }
+        self.prices.ways[arc] = ways;
     }
 
     /// Left and right reduced cost of an arc outside the tree; none where its domain ends.
     pub(super) fn reduced_costs(&self, arc: usize) -> (Option<i64>, Option<i64>) {
         let difference = self.anchors.potential(self.arcs.tail[arc] as usize)
             - self.anchors.potential(self.arcs.head[arc] as usize);
-        let open = |price: i64| (price.abs() != CLOSED).then_some(price + difference);
-        (open(self.prices.left[arc]), open(self.prices.right[arc]))
+        let flow = self.arcs.flow[arc];
+        let ways = self.prices.ways[arc];
+        (
+            (ways & FALLS != 0).then(|| self.slopes.left(arc, flow) + difference),
+            (ways & RISES != 0).then(|| self.slopes.right(arc, flow) + difference),
+        )
     }
 
     /// The arc of the largest violation in the first block, from where the last search ended, that has one. Ties go
@@ -142,18 +147,45 @@ impl Simplex<'_> {
     #[inline]
     fn worst(&self, begin: usize, end: usize) -> (i64, u32) {
         let mut worst = (0, 0);
+        let (mut tail, mut potential) = (u32::MAX, 0);
         for &candidate in &self.prices.candidates[begin..end] {
             let arc = candidate as usize;
-            let difference = self.anchors.potential(self.arcs.tail[arc] as usize)
-                - self.anchors.potential(self.arcs.head[arc] as usize);
-            let rising = -(self.prices.right[arc] + difference);
-            let falling = self.prices.left[arc] + difference;
-            let violation = rising.max(falling);
+            if self.arcs.tail[arc] != tail {
+                tail = self.arcs.tail[arc];
+                potential = self.anchors.potential(tail as usize);
+            }
+            let head = self.arcs.head[arc] as usize;
+            let difference = potential - self.anchors.listed_potential(head);
+            let ways = self.prices.ways[arc];
+            let violation = if ways & BENT == 0 {
+                let reduced_cost = self.slopes.unit[arc] + difference;
+                let way = if reduced_cost < 0 { RISES } else { FALLS };
+                if ways & way == 0 {
+                    0
+                } else {
+                    reduced_cost.abs()
+                }
+            } else {
+                self.bent_violation(arc, difference, ways)
+            };
             if violation > worst.0 {
                 worst = (violation, candidate);
             }
         }
         worst
+    }
+
+    #[inline(never)]
+    fn bent_violation(&self, arc: usize, difference: i64, ways: u8) -> i64 {
+        let flow = self.arcs.flow[arc];
+        let mut violation = 0;
+        if ways & RISES != 0 {
+            violation = violation.max(-(self.slopes.right(arc, flow) + difference));
+        }
+        if ways & FALLS != 0 {
+            violation = violation.max(self.slopes.left(arc, flow) + difference);
+        }
+        violation
     }
 
     fn entering(&self, arc: usize, violation: i64) -> Entering {

@@ -4,24 +4,24 @@ use crate::network::{Convex, RankCost, Segment};
 
 const NONE: u32 = u32::MAX;
 
-/// Unit cost and bend per arc, the artificial arcs behind those of the network.
+/// Unit cost and bend per arc, those of the network behind the artificial ones.
 #[derive(Clone, Debug)]
 pub(super) struct Slopes {
-    unit: Vec<i64>,
+    pub(super) unit: Vec<i64>,
     bend_of: Vec<u32>,
     bends: Vec<Convex>,
     /// Arcs with a bend.
-    bent: Vec<u32>,
-    /// Where artificial arcs begin.
+    pub(super) bent: Vec<u32>,
+    /// Number of artificial arcs, which come first.
     artificial: usize,
 }
 
 impl Slopes {
-    /// Costs that are zero for `artificial` arcs of the network and so many more behind them.
-    pub(super) fn zero(artificial: usize, more: usize) -> Self {
+    /// Costs that are zero for `artificial` arcs and so many arcs of a network behind them.
+    pub(super) fn zero(artificial: usize, arcs: usize) -> Self {
         Slopes {
-            unit: vec![0; artificial + more],
-            bend_of: vec![NONE; artificial + more],
+            unit: vec![0; artificial + arcs],
+            bend_of: vec![NONE; artificial + arcs],
             bends: Vec::new(),
             bent: Vec::new(),
             artificial,
@@ -31,7 +31,7 @@ impl Slopes {
     /// Each artificial arc costs one, all others nothing.
     pub(super) fn load_artificial(&mut self) {
         self.load(&RankCost::default());
-        self.unit[self.artificial..].fill(1);
+        self.unit[..self.artificial].fill(1);
     }
 
     /// The cost of a rank, which fits the network; artificial arcs cost nothing.
@@ -44,20 +44,32 @@ impl Slopes {
         if rank.unit.is_empty() {
             self.unit.fill(0);
         } else {
-            self.unit[..self.artificial].copy_from_slice(&rank.unit);
-            self.unit[self.artificial..].fill(0);
+            self.unit[..self.artificial].fill(0);
+            self.unit[self.artificial..].copy_from_slice(&rank.unit);
         }
         for &(arc, bend) in &rank.convex {
-            self.bend_of[arc.index()] = self.bends.len() as u32;
+            let arc = self.artificial + arc.index();
+            self.bend_of[arc] = self.bends.len() as u32;
             self.bends.push(bend);
-            self.bent.push(arc.0);
+            self.bent.push(arc as u32);
         }
+    }
+
+    /// An arc more, which costs `unit` in the rank in force.
+    pub(super) fn push(&mut self, unit: i64) {
+        self.unit.push(unit);
+        self.bend_of.push(NONE);
     }
 
     #[inline]
     fn bend(&self, arc: usize) -> Option<Convex> {
         let bend = self.bend_of[arc];
         (bend != NONE).then(|| self.bends[bend as usize])
+    }
+
+    #[inline]
+    pub(super) fn is_bent(&self, arc: usize) -> bool {
+        self.bend_of[arc] != NONE
     }
 
     /// Cost of one unit more.

@@ -69,7 +69,7 @@ pub enum ScratchError {
     },
 }
 
-impl<'a> Simplex<'a> {
+impl Simplex {
     /// Starts from a feasible flow.
     ///
     /// `hint` is empty or names per node an arc to hang it by: one of its arcs with room for flow from the node to
@@ -81,7 +81,7 @@ impl<'a> Simplex<'a> {
     ///
     /// Complexity: O(nodes + arcs).
     pub fn from_flow(
-        network: &'a Network,
+        network: &Network,
         flow: Vec<i64>,
         hint: &[Option<ArcId>],
     ) -> Result<Self, StartError> {
@@ -119,10 +119,7 @@ impl<'a> Simplex<'a> {
     ///
     /// # Errors
     /// A spent budget, or the proof that no flow is feasible.
-    pub fn from_scratch(
-        network: &'a Network,
-        budget: &mut Budget<'_>,
-    ) -> Result<Self, ScratchError> {
+    pub fn from_scratch(network: &Network, budget: &mut Budget<'_>) -> Result<Self, ScratchError> {
         let flow: Vec<i64> = network.arcs().map(|arc| network.lower(arc)).collect();
         let excess = excesses(network, &flow);
         let mut simplex = Simplex::on_root(network, flow, &excess);
@@ -131,8 +128,8 @@ impl<'a> Simplex<'a> {
         if missing == 0 {
             return Ok(simplex);
         }
-        let first = network.arc_count();
-        let artificial = first as u32..(first + network.node_count()) as u32;
+        let nodes = network.node_count();
+        let artificial = 0..nodes as u32;
         simplex.prices.candidates.extend(artificial);
         simplex.slopes.load_artificial();
         simplex.begin(missing);
@@ -142,35 +139,18 @@ impl<'a> Simplex<'a> {
             Err(error) => unreachable!("costs of 0 and 1 have a least total: {error}"),
         }
         if simplex.value > 0 {
-            return Err(simplex.infeasible());
+            return Err(simplex.infeasible(network));
         }
-        simplex.prices.retain(|arc| (arc as usize) < first);
+        simplex.prices.retain(|arc| arc as usize >= nodes);
         simplex.is_minimal = false;
         Ok(simplex)
     }
 
     /// The engine without a tree: artificial arcs carry the excess of each node.
-    fn on_root(network: &'a Network, flow: Vec<i64>, excess: &[i64]) -> Self {
+    fn on_root(network: &Network, flow: Vec<i64>, excess: &[i64]) -> Self {
         let (nodes, arcs) = (network.node_count(), network.arc_count());
         let root = nodes as u32;
-        let mut all = Arcs {
-            tail: network.arcs().map(|arc| network.tail(arc).0).collect(),
-            head: network.arcs().map(|arc| network.head(arc).0).collect(),
-            flow,
-            low: network.arcs().map(|arc| network.lower(arc)).collect(),
-            high: network
-                .arcs()
-                .map(|arc| network.upper(arc))
-                .map(|upper| {
-                    if upper == Network::UNCAPACITATED {
-                        FAR
-                    } else {
-                        upper
-                    }
-                })
-                .collect(),
-            run_low: vec![0; arcs + nodes],
-        };
+        let mut all = Arcs::with_capacity(nodes + arcs);
         for (node, &excess) in excess.iter().enumerate() {
             let node = node as u32;
             let (tail, head) = if excess >= 0 {
@@ -178,24 +158,31 @@ impl<'a> Simplex<'a> {
             } else {
                 (root, node)
             };
-            all.tail.push(tail);
-            all.head.push(head);
-            all.flow.push(excess.abs());
+            all.push(tail, head, excess.abs(), (0, FAR));
         }
-        all.low.resize(arcs + nodes, 0);
-        all.high.resize(arcs + nodes, FAR);
-        let candidates = (0..arcs as u32)
+        let mut tree = Tree::with_nodes(nodes);
+        for node in &mut tree.places[..nodes] {
+            node.is_source = true;
+        }
+        for (arc, flow) in network.arcs().zip(flow) {
+            let (tail, head) = (network.tail(arc).0, network.head(arc).0);
+            let upper = match network.upper(arc) {
+                Network::UNCAPACITATED => FAR,
+                upper => upper,
+            };
+            all.push(tail, head, flow, (network.lower(arc), upper));
+            tree.places[head as usize].is_source = false;
+        }
+        let candidates = (nodes as u32..(nodes + arcs) as u32)
             .filter(|&arc| all.low[arc as usize] < all.high[arc as usize])
             .collect();
-        let anchors = Anchors::new(&all.tail[..arcs], &all.head[..arcs], nodes);
+        let anchors = Anchors::new(&all.tail[nodes..], &all.head[nodes..], &tree);
         Simplex {
-            network,
             arcs: all,
             anchors,
-            tree: Tree::with_nodes(nodes),
-            slopes: Slopes::zero(arcs, nodes),
-            prices: Prices::new(arcs + nodes, candidates),
-            potential: vec![0; nodes],
+            tree,
+            slopes: Slopes::zero(nodes, arcs),
+            prices: Prices::new(nodes + arcs, candidates),
             value: 0,
             is_minimal: false,
             stats: Stats::default(),
@@ -204,14 +191,14 @@ impl<'a> Simplex<'a> {
 
     /// Hangs every node by its hint where that is sound, else from the root.
     fn hang(&mut self, hint: &[Option<ArcId>]) {
-        let nodes = self.network.node_count();
+        let nodes = self.tree.root();
         let root = nodes as u32;
         let mut parent: Vec<(u32, u32)> = (0..nodes)
             .map(|node| {
                 let hinted = hint.get(node).copied().flatten();
                 hinted
                     .and_then(|arc| self.way_up(node as u32, arc.index()))
-                    .unwrap_or_else(|| (root, self.artificial(node)))
+                    .unwrap_or((root, node as u32))
             })
             .collect();
         // `seen` holds the walk that reached a node; meeting one's own walk again is a cycle.
@@ -223,22 +210,22 @@ impl<'a> Simplex<'a> {
                 node = parent[node].0 as usize;
             }
             if node != nodes && seen[node] == start as u32 {
-                parent[node] = (root, self.artificial(node));
+                parent[node] = (root, node as u32);
             }
         }
         for (node, &(parent, arc)) in parent.iter().enumerate() {
             self.tree.hang_new(node, parent, arc);
         }
         self.anchors.attach_all(&self.tree);
-    }
-
-    fn artificial(&self, node: usize) -> u32 {
-        (self.network.arc_count() + node) as u32
+        for node in 0..nodes {
+            self.unlist(node);
+        }
     }
 
     /// The other end of an arc of the node that has room for flow away from the node.
     fn way_up(&self, node: u32, arc: usize) -> Option<(u32, u32)> {
-        if arc >= self.network.arc_count() {
+        let arc = self.tree.root() + arc;
+        if arc >= self.arcs.tail.len() {
             return None;
         }
         let (tail, head) = (self.arcs.tail[arc], self.arcs.head[arc]);
@@ -252,20 +239,19 @@ impl<'a> Simplex<'a> {
     }
 
     /// The smallest cut that proves the network infeasible: what the nodes left with supply still reach.
-    fn infeasible(&self) -> ScratchError {
-        let first = self.network.arc_count();
+    fn infeasible(&self, network: &Network) -> ScratchError {
         let mut queue: Vec<usize> = Vec::new();
-        let mut is_reached = vec![false; self.network.node_count()];
+        let mut is_reached = vec![false; network.node_count()];
         let mut deficit = 0;
-        for node in self.network.nodes() {
-            let arc = first + node.index();
+        for node in network.nodes() {
+            let arc = node.index();
             if self.arcs.tail[arc] == node.0 && self.arcs.flow[arc] > 0 {
                 deficit += self.arcs.flow[arc];
                 is_reached[node.index()] = true;
                 queue.push(node.index());
             }
         }
-        let residual = ResidualArcs::new(self.network, &self.arcs.flow);
+        let residual = ResidualArcs::new(network, self.flow());
         while let Some(node) = queue.pop() {
             for &to in residual.from(node) {
                 if !std::mem::replace(&mut is_reached[to as usize], true) {
@@ -273,9 +259,29 @@ impl<'a> Simplex<'a> {
                 }
             }
         }
-        let cut = self.network.nodes();
+        let cut = network.nodes();
         let cut = cut.filter(|node| is_reached[node.index()]).collect();
         ScratchError::Infeasible { cut, deficit }
+    }
+}
+
+impl Arcs {
+    fn with_capacity(arcs: usize) -> Self {
+        Arcs {
+            tail: Vec::with_capacity(arcs),
+            head: Vec::with_capacity(arcs),
+            flow: Vec::with_capacity(arcs),
+            low: Vec::with_capacity(arcs),
+            high: Vec::with_capacity(arcs),
+        }
+    }
+
+    fn push(&mut self, tail: u32, head: u32, flow: i64, (low, high): (i64, i64)) {
+        self.tail.push(tail);
+        self.head.push(head);
+        self.flow.push(flow);
+        self.low.push(low);
+        self.high.push(high);
     }
 }
 

@@ -38,41 +38,47 @@ fn case(seed: u64) -> (Network, Vec<i64>, [RankCost; 2]) {
     (builder.build().unwrap(), flow, ranks)
 }
 
-fn assert_invariants(simplex: &Simplex<'_>) {
+fn assert_invariants(simplex: &Simplex) {
     let tree = &simplex.tree;
     let root = tree.root();
     let mut seen = 0;
     let mut next = tree.next_below(root, root);
     while let Some(node) = next {
+        assert!(!simplex.anchors.is_leaf(node));
+        assert_hangs(simplex, node);
         seen += 1;
-        let place = &tree.places[node];
-        let (arc, parent) = (place.arc as usize, place.parent as usize);
-        assert!(place.room_up > 0 && place.room_down >= 0);
-        let anchors = &simplex.anchors;
-        assert_eq!(anchors.depth(node), anchors.depth(parent) + 1);
-        let flow = simplex.tree_flow(node);
-        let (run, slope) = if simplex.arcs.tail[arc] as usize == node {
-            (
-                simplex.slopes.run_right(arc, flow),
-                simplex.slopes.right(arc, flow),
-            )
-        } else {
-            (
-                simplex.slopes.run_left(arc, flow),
-                simplex.slopes.left(arc, flow),
-            )
-        };
-        assert!(run.low <= simplex.arcs.run_low[arc]);
-        assert!(run.high >= simplex.arcs.run_low[arc] + place.room_up + place.room_down);
-        let (tail, head) = (
-            simplex.arcs.tail[arc] as usize,
-            simplex.arcs.head[arc] as usize,
-        );
-        assert_eq!(slope + anchors.potential(tail), anchors.potential(head));
-        assert!(arc < simplex.network.arc_count() || flow == 0);
         next = tree.next_below(node, root);
     }
-    assert_eq!(seen, simplex.network.node_count());
+    for leaf in tree.below_root().filter(|&v| simplex.anchors.is_leaf(v)) {
+        assert!(tree.places[leaf].is_source);
+        assert_hangs(simplex, leaf);
+        seen += 1;
+    }
+    assert_eq!(seen, root);
+}
+
+fn assert_hangs(simplex: &Simplex, node: usize) {
+    let place = &simplex.tree.places[node];
+    let (arc, parent) = (place.arc as usize, place.parent as usize);
+    assert!(place.room_up > 0 && place.room_down >= 0);
+    let anchors = &simplex.anchors;
+    assert_eq!(anchors.depth(node), anchors.depth(parent) + 1);
+    let flow = simplex.tree_flow(node);
+    let (tail, head) = (
+        simplex.arcs.tail[arc] as usize,
+        simplex.arcs.head[arc] as usize,
+    );
+    let (run, slope) = if tail == node {
+        let slopes = &simplex.slopes;
+        (slopes.run_right(arc, flow), slopes.right(arc, flow))
+    } else {
+        let slopes = &simplex.slopes;
+        (slopes.run_left(arc, flow), slopes.left(arc, flow))
+    };
+    assert!(run.low <= place.run_low);
+    assert!(run.high >= place.run_low + place.room_up + place.room_down);
+    assert_eq!(slope + anchors.potential(tail), anchors.potential(head));
+    assert!(arc >= simplex.tree.root() || flow == 0);
 }
 
 #[test]
@@ -88,7 +94,7 @@ fn every_tree_is_strongly_feasible_and_no_tree_repeats_without_progress() {
             assert_invariants(&simplex);
             let nodes = 0..network.node_count();
             while let Some(entering) = simplex.find_entering(&mut budget).unwrap() {
-                let sum = |simplex: &Simplex<'_>| -> i64 {
+                let sum = |simplex: &Simplex| -> i64 {
                     nodes.clone().map(|v| simplex.anchors.potential(v)).sum()
                 };
                 let before = (simplex.value, -sum(&simplex));

@@ -44,7 +44,7 @@ mod convex;
 use self::convex::{Range, Shape, minimum};
 use super::placement::{Bands, Tally, Vector, Wanted, add, live_leader, live_replicas, takes};
 use super::{Fault, Rule};
-use crate::certificate::Certificate;
+use crate::certificate::{Certificate, RankPrices, SlotPrice};
 use crate::cost::{Cost, RANKS, Rank};
 use crate::snapshot::{BrokerId, Problem, Roles, Stream, Traffic, ZoneId};
 
@@ -63,12 +63,10 @@ pub fn check_shape(problem: &Problem, certificate: &Certificate) -> Vec<Fault> {
     let mut faults = Vec::new();
     let mut find = |what: String| faults.push(Fault::of_answer(Rule::CertificateShape, what));
     let (brokers, zones) = (problem.brokers.len(), problem.zones.len());
-    let slots = problem.streams.len() * brokers;
     // Prices of replicas may be absent.
     let of_replicas = |part, has, wants: usize| (part, has, if has == 0 { 0 } else { wants });
     for prices in &certificate.ranks {
         let parts = [
-            ("slots", prices.slots.len(), slots),
             ("brokers", prices.brokers.len(), brokers),
             ("zones", prices.zones.len(), zones),
             of_replicas("broker_replicas", prices.broker_replicas.len(), brokers),
@@ -79,6 +77,9 @@ pub fn check_shape(problem: &Problem, certificate: &Certificate) -> Vec<Fault> {
             find(format!(
                 "the certificate has {has} prices of {rank} for {wants} {part}"
             ));
+        }
+        if let Some(what) = slot_fault(problem, prices) {
+            find(what);
         }
     }
     for pair in certificate
@@ -92,6 +93,30 @@ pub fn check_shape(problem: &Problem, certificate: &Certificate) -> Vec<Fault> {
         ));
     }
     faults
+}
+
+/// What is wrong with the list of a rank's slots: one that is out of range or out of order.
+fn slot_fault(problem: &Problem, prices: &RankPrices) -> Option<String> {
+    let (streams, brokers) = (problem.streams.len(), problem.brokers.len());
+    let place = |slot: &SlotPrice| (slot.stream, slot.broker);
+    let rank = prices.rank.name();
+    let is_known =
+        |slot: &&SlotPrice| slot.stream.index() < streams && slot.broker.index() < brokers;
+    if let Some(slot) = prices.slots.iter().find(|slot| !is_known(slot)) {
+        let (stream, broker) = (slot.stream.0, slot.broker.0);
+        return Some(format!(
+            "the certificate has a price of {rank} for stream {stream} on broker {broker}, of {streams} and {brokers}"
+        ));
+    }
+    let pair = (prices.slots.windows(2)).find(|pair| place(&pair[0]) >= place(&pair[1]))?;
+    let name = |slot: &SlotPrice| {
+        let (stream, broker) = (problem.stream(slot.stream), problem.broker(slot.broker));
+        format!("stream {:?} on broker {:?}", stream.id, broker.id)
+    };
+    let (first, second) = (name(&pair[0]), name(&pair[1]));
+    Some(format!(
+        "the certificate lists the price of {rank} for {second} after that for {first}"
+    ))
 }
 
 /// The lower bound that the prices prove; `None` where [`applies`] is false or [`check_shape`] finds a fault.
@@ -135,24 +160,22 @@ pub fn proven(value: &Cost, bound: &Bound) -> Result<[Option<i64>; RANKS], Fault
 
 /// The prices of a certificate, absent ones zero.
 struct Prices<'a> {
-    slots: [Option<&'a [i64]>; RANKS],
+    slots: [&'a [SlotPrice]; RANKS],
     brokers: Vec<Vector>,
     zones: Vec<Vector>,
     broker_replicas: Vec<Vector>,
     zone_replicas: Vec<Vector>,
-    broker_count: usize,
 }
 
 impl<'a> Prices<'a> {
     fn new(problem: &Problem, certificate: &'a Certificate) -> Self {
         let (brokers, zones) = (problem.brokers.len(), problem.zones.len());
         let mut prices = Prices {
-            slots: [None; RANKS],
+            slots: [&[]; RANKS],
             brokers: vec![[0; RANKS]; brokers],
             zones: vec![[0; RANKS]; zones],
             broker_replicas: vec![[0; RANKS]; brokers],
             zone_replicas: vec![[0; RANKS]; zones],
-            broker_count: brokers,
         };
         for entry in &certificate.ranks {
             let rank = entry.rank as usize;
@@ -161,7 +184,7 @@ impl<'a> Prices<'a> {
                     into[rank] = i128::from(price);
                 }
             };
-            prices.slots[rank] = Some(&entry.slots);
+            prices.slots[rank] = &entry.slots;
             fill(&mut prices.brokers, &entry.brokers);
             fill(&mut prices.zones, &entry.zones);
             if problem.policy.roles == Roles::LeadersAndFollowers {
@@ -184,13 +207,12 @@ impl<'a> Prices<'a> {
     }
     /// Price of each slot of a stream, by broker.
     fn of_stream(&self, stream: usize) -> Vec<Vector> {
-        let row = stream * self.broker_count..(stream + 1) * self.broker_count;
-        let mut slots = vec![[0; RANKS]; self.broker_count];
+        let mut slots = self.brokers.clone();
         for (rank, prices) in self.slots.iter().enumerate() {
-            if let Some(prices) = prices {
-                for (into, &price) in slots.iter_mut().zip(&prices[row.clone()]) {
-                    into[rank] = i128::from(price);
-                }
+            let from = prices.partition_point(|slot| slot.stream.index() < stream);
+            let of_stream = prices[from..].iter();
+            for slot in of_stream.take_while(|slot| slot.stream.index() == stream) {
+                slots[slot.broker.index()][rank] = i128::from(slot.price);
             }
         }
         slots

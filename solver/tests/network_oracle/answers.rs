@@ -13,7 +13,7 @@ pub(crate) struct Answer {
     pub(crate) pivots: u64,
 }
 
-fn finish(case: &Case, mut simplex: Simplex<'_>, budget: &mut Budget<'_>) -> Answer {
+fn finish(case: &Case, mut simplex: Simplex, budget: &mut Budget<'_>) -> Answer {
     let mut potentials = Vec::new();
     for rank in &case.ranks {
         simplex.minimize(rank, budget).unwrap();

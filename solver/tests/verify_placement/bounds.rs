@@ -1,11 +1,11 @@
 //! No prices prove more than the best of all plans, and good ones prove all of it.
 
-use shardflow_solver::certificate::{Certificate, RankPrices};
+use shardflow_solver::certificate::{Certificate, RankPrices, SlotPrice};
 use shardflow_solver::cost::{Cost, RANKS, Rank};
 use shardflow_solver::input::{
     BrokerInput, PolicyInput, ShardInput, SnapshotInput, StreamInput, WeightsInput,
 };
-use shardflow_solver::snapshot::{BrokerState, Problem, Roles};
+use shardflow_solver::snapshot::{BrokerId, BrokerState, Problem, Roles, StreamId};
 use shardflow_solver::validate;
 use shardflow_solver::verify::bound::{Bound, applies, bound, check_shape, proven};
 use shardflow_solver::verify::{Rule, placement};
@@ -41,10 +41,25 @@ fn optimum(problem: &Problem) -> Cost {
     best.expect("the present layout, less its surplus, is legal")
 }
 
+fn slot_count(problem: &Problem) -> usize {
+    problem.streams.len() * problem.brokers.len()
+}
+
+/// Prices of all slots, stream by stream.
+fn slots(brokers: usize, prices: &[i64]) -> Vec<SlotPrice> {
+    let numbered = prices.iter().enumerate();
+    let slot = |(at, &price): (usize, &i64)| SlotPrice {
+        stream: StreamId::at(at / brokers),
+        broker: BrokerId::at(at % brokers),
+        price,
+    };
+    numbered.map(slot).collect()
+}
+
 fn zero_prices(problem: &Problem, rank: Rank) -> RankPrices {
     RankPrices {
         rank,
-        slots: vec![0; problem.streams.len() * problem.brokers.len()],
+        slots: slots(problem.brokers.len(), &vec![0; slot_count(problem)]),
         brokers: vec![0; problem.brokers.len()],
         zones: vec![0; problem.zones.len()],
         broker_replicas: vec![0; problem.brokers.len()],
@@ -58,7 +73,8 @@ fn random_prices(random: &mut Random, problem: &Problem) -> Certificate {
     for rank in Rank::ALL {
         if random.percent(35) {
             let mut prices = zero_prices(problem, rank);
-            let all = prices.slots.iter_mut().chain(&mut prices.brokers);
+            let slots = prices.slots.iter_mut().map(|slot| &mut slot.price);
+            let all = slots.chain(&mut prices.brokers);
             for price in all.chain(&mut prices.zones) {
                 *price = random.between(-reach, reach);
             }
@@ -159,7 +175,7 @@ fn raise(problem: &Problem, prices: &mut RankPrices, part: usize, at: usize, by:
         prices.brokers[b] += if is_hit { by } else { 0 };
         prices.broker_replicas[b] += if is_hit && is_replica { by } else { 0 };
         for slot in (0..prices.slots.len()).filter(|slot| slot % brokers == b) {
-            prices.slots[slot] += if is_hit || is_slot(slot) { by } else { 0 };
+            prices.slots[slot].price += if is_hit || is_slot(slot) { by } else { 0 };
         }
     }
     for z in (0..problem.zones.len()).filter(|&z| is_zone(z)) {
@@ -171,7 +187,7 @@ fn raise(problem: &Problem, prices: &mut RankPrices, part: usize, at: usize, by:
 fn price_at(certificate: &mut Certificate, rank: usize, part: usize, at: usize) -> &mut i64 {
     let prices = &mut certificate.ranks[rank];
     match part {
-        0 => &mut prices.slots[at],
+        0 => &mut prices.slots[at].price,
         1 => &mut prices.brokers[at],
         2 => &mut prices.zones[at],
         3 => &mut prices.broker_replicas[at],
@@ -229,7 +245,7 @@ fn lopsided() -> Problem {
 
 fn tight_certificate(problem: &Problem) -> Certificate {
     let prices = |(rank, price)| RankPrices {
-        slots: vec![price, 0],
+        slots: slots(2, &[price, 0]),
         ..zero_prices(problem, rank)
     };
     let by_rank = [
@@ -328,6 +344,29 @@ fn absent_prices_of_replicas_are_zero() {
     }
 }
 
+/// A slot that is missing costs what its broker does.
+#[test]
+fn absent_prices_of_slots_are_those_of_their_brokers() {
+    let mut absent_slots = 0;
+    for (seed, family) in (0..500).flat_map(|seed| [(seed, FACTOR_ONE), (seed, ORPHANS)]) {
+        let mut random = Random::new(80_000 + seed);
+        let problem = random::problem(&mut random, family);
+        let mut listed = random_prices(&mut random, &problem);
+        let mut absent = listed.clone();
+        for (listed, absent) in listed.ranks.iter_mut().zip(&mut absent.ranks) {
+            absent.slots.retain(|_| random.percent(50));
+            absent_slots += listed.slots.len() - absent.slots.len();
+            for slot in &mut listed.slots {
+                if !absent.slots.contains(slot) {
+                    slot.price = listed.brokers[slot.broker.index()];
+                }
+            }
+        }
+        assert_eq!(bound(&problem, &listed), bound(&problem, &absent));
+    }
+    assert!(absent_slots > 1000, "only {absent_slots} were absent");
+}
+
 /// A broker's one place is worth a leader, and the follower there has nowhere else to go.
 #[test]
 fn a_price_of_replicas_proves_what_a_kept_replica_takes() {
@@ -363,12 +402,12 @@ fn a_price_of_replicas_proves_what_a_kept_replica_takes() {
     assert_eq!(ranks.map(|rank| best[rank]), [2, 1]);
     let proven_of = |unplaced: i64, replica: i64| {
         let mut first = zero_prices(&problem, Rank::UnplacedLeaders);
-        first.slots = vec![unplaced];
+        first.slots[0].price = unplaced;
         first.brokers = vec![unplaced];
         let mut second = zero_prices(&problem, Rank::Breaches);
         second.broker_replicas = vec![replica];
         second.brokers = vec![replica];
-        second.slots = vec![replica];
+        second.slots[0].price = replica;
         let certificate = Certificate {
             ranks: vec![first, second],
         };
@@ -411,7 +450,7 @@ fn a_follower_that_moves_without_a_leader_is_not_bounded_away() {
     let ranks = [Rank::UnplacedLeaders, Rank::Breaches, Rank::Copies].map(|rank| best[rank]);
     assert_eq!(ranks, [1, 0, 1]);
     let mut prices = zero_prices(&problem, Rank::UnplacedLeaders);
-    prices.slots.fill(2);
+    prices.slots = slots(2, &[2, 2]);
     prices.brokers.fill(2);
     let certificate = Certificate {
         ranks: vec![prices],
@@ -431,7 +470,13 @@ fn malformed_certificates_are_refused() {
         assert_eq!(rules(&faults), [Rule::CertificateShape]);
         assert_eq!(bound(&problem, &certificate), None);
     };
-    shape(|c| c.ranks[0].slots.truncate(1));
+    shape(|c| {
+        let again = c.ranks[0].slots[1];
+        c.ranks[0].slots.push(again);
+    });
+    shape(|c| c.ranks[1].slots.swap(0, 1));
+    shape(|c| c.ranks[0].slots[1].broker = BrokerId::at(2));
+    shape(|c| c.ranks[2].slots[1].stream = StreamId::at(1));
     shape(|c| c.ranks[1].brokers.push(0));
     shape(|c| c.ranks[2].zones.clear());
     shape(|c| c.ranks[0].broker_replicas.push(0));
@@ -445,7 +490,7 @@ fn the_largest_prices_do_not_wrap() {
     let problem = lopsided();
     for price in [i64::MIN, i64::MAX] {
         let mut certificate = tight_certificate(&problem);
-        certificate.ranks[0].slots = vec![price, price.saturating_neg()];
+        certificate.ranks[0].slots = slots(2, &[price, price.saturating_neg()]);
         certificate.ranks[0].brokers = vec![price.saturating_neg(), price];
         certificate.ranks[0].zones = vec![price; 2];
         certificate.ranks[0].broker_replicas = vec![price.saturating_neg(), price];

@@ -1,9 +1,9 @@
 //! The parts of a response as the solver's types, so that the verifier can be asked about them.
 
-use shardflow_solver::certificate::{Certificate, RankPrices};
+use shardflow_solver::certificate::{Certificate, RankPrices, SlotPrice};
 use shardflow_solver::cost::{RANKS, Rank};
 use shardflow_solver::plan::{Move, MoveKind, MoveReason};
-use shardflow_solver::snapshot::{Problem, Role};
+use shardflow_solver::snapshot::{BrokerId, Problem, Role};
 
 use crate::pb;
 use crate::wire::external::Names;
@@ -63,9 +63,15 @@ pub(super) fn certificate(
             message.ranks.len()
         ));
     }
+    let numbered = message.brokers.iter().enumerate();
+    let brokers = numbered.map(|(at, id)| {
+        let broker = names.broker(id);
+        broker.ok_or_else(|| format!("brokers[{at}]: {id}: is not known"))
+    });
+    let brokers = brokers.collect::<Result<Vec<_>, _>>()?;
     let numbered = message.ranks.iter().enumerate();
     let ranks = numbered.map(|(at, prices)| {
-        let read = rank_prices(problem, names, prices);
+        let read = rank_prices(problem, names, &brokers, prices);
         read.map_err(|fault| format!("ranks[{at}].{fault}"))
     });
     Ok(Certificate {
@@ -76,6 +82,7 @@ pub(super) fn certificate(
 fn rank_prices(
     problem: &Problem,
     names: &Names<'_>,
+    listed: &[BrokerId],
     message: &pb::RankPrices,
 ) -> Result<RankPrices, String> {
     let unknown = |what: &str, id: &str| format!("{what}: {id}: is not known");
@@ -84,18 +91,17 @@ fn rank_prices(
     let brokers = problem.brokers.len();
     let mut prices = RankPrices {
         rank: rank.ok_or_else(|| unknown("rank", &message.rank))?,
-        slots: vec![0; problem.streams.len() * brokers],
+        slots: Vec::new(),
         brokers: vec![0; brokers],
         zones: vec![0; problem.zones.len()],
         broker_replicas: Vec::new(),
         zone_replicas: Vec::new(),
     };
-    for price in &message.streams {
-        let stream = names.stream(&price.stream);
-        let stream = stream.ok_or_else(|| unknown("stream", &price.stream))?;
-        let at = stream.index() * brokers + broker(&price.broker)?.index();
-        prices.slots[at] = price.value;
+    for prices_of in &message.streams {
+        slot_prices(names, listed, prices_of, &mut prices.slots)?;
     }
+    // A pair that is listed twice stays, for the verifier to refuse.
+    prices.slots.sort_by_key(|slot| (slot.stream, slot.broker));
     for price in &message.prices {
         let (of_brokers, of_zones) = match price.role() {
             pb::Role::Follower => (&mut prices.broker_replicas, &mut prices.zone_replicas),
@@ -112,4 +118,32 @@ fn rank_prices(
         }
     }
     Ok(prices)
+}
+
+/// Adds the prices of one stream; `listed` are the certificate's brokers.
+fn slot_prices(
+    names: &Names<'_>,
+    listed: &[BrokerId],
+    message: &pb::StreamPrices,
+    slots: &mut Vec<SlotPrice>,
+) -> Result<(), String> {
+    let id = &message.stream;
+    let stream = names.stream(id);
+    let stream = stream.ok_or_else(|| format!("streams: {id}: is not known"))?;
+    let (brokers, values) = (message.brokers.len(), message.values.len());
+    if brokers != values {
+        return Err(format!(
+            "streams: {id}: {values} prices for {brokers} brokers"
+        ));
+    }
+    for (&number, &price) in message.brokers.iter().zip(&message.values) {
+        let broker = listed.get(number as usize);
+        let unknown = || format!("streams: {id}: broker {number}: is not among the brokers");
+        slots.push(SlotPrice {
+            stream,
+            broker: *broker.ok_or_else(unknown)?,
+            price,
+        });
+    }
+    Ok(())
 }

@@ -15,7 +15,7 @@
 use super::build::{Builder, squares};
 use crate::cost::Rank;
 use crate::network::{ArcId, Convex, NodeId};
-use crate::snapshot::{BrokerId, Limits, Problem, Roles, ZoneId};
+use crate::snapshot::{BrokerId, Limits, Problem, Roles, StreamId, ZoneId};
 
 /// How the counts of a zone nest where orphans' replicas may stay.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -83,6 +83,13 @@ impl KeptLayers {
     }
 }
 
+impl KeptLayers {
+    pub(super) fn hubs_of(&self, problem: &Problem, s: StreamId) -> &[Option<NodeId>] {
+        let zones = problem.zones.len();
+        &self.hubs[s.index() * zones..(s.index() + 1) * zones]
+    }
+}
+
 impl Builder<'_> {
     /// Zones and brokers with their caps, spreads and minima. Pinned shards shift every count.
     pub(super) fn add_counts(&mut self) {
@@ -121,9 +128,9 @@ impl Builder<'_> {
             let node = self.node(0);
             let z = problem.zone_of(b).index();
             let replicas = self.of_broker(b).replicas_only();
-            let arc = self.arc(node, kept.zone_nodes[z], replicas.room());
-            self.convex(Rank::Breaches, arc, replicas.excess());
-            self.hint[node.index()] = Some(arc);
+            let excess = [(Rank::Breaches, replicas.excess())];
+            let arc = self.bent_arc(node, kept.zone_nodes[z], replicas.room(), &excess);
+            self.way[node.index()] = Some(arc);
             kept.broker_nodes.push(node);
         }
         for z in 0..problem.zones.len() {
@@ -159,24 +166,28 @@ impl Builder<'_> {
 
     /// The arc of a count of a zone. Where it counts leaders, it carries their minimum.
     fn add_zone_count(&mut self, node: NodeId, head: NodeId, z: usize, counted: Counted) {
-        let arc = self.arc(node, head, counted.room());
-        self.convex(Rank::Breaches, arc, counted.excess());
-        if let Some(leaders) = counted.leaders {
+        let shortfall = counted.leaders.and_then(|leaders| {
             let minimum = i64::from(self.problem.zones[z].min_leaders) - leaders.taken;
-            let shortfall = (minimum > 0).then_some(Convex::Shortfall(minimum));
-            self.convex(Rank::ZoneMinimumShortfall, arc, shortfall);
-        }
-        self.hint[node.index()] = Some(arc);
+            (minimum > 0).then_some(Convex::Shortfall(minimum))
+        });
+        let functions = [
+            (Rank::Breaches, counted.excess()),
+            (Rank::ZoneMinimumShortfall, shortfall),
+        ];
+        let arc = self.bent_arc(node, head, counted.room(), &functions);
+        self.way[node.index()] = Some(arc);
     }
 
     /// The arc of a broker's leaders.
     fn add_broker_count(&mut self, node: NodeId, head: NodeId, b: BrokerId, counted: Counted) {
-        let arc = self.arc(node, head, counted.room());
-        self.convex(Rank::Breaches, arc, counted.excess());
         let band = self.problem.cluster_leader_band(b);
         let spread = squares(band, self.pinned.leaders[b.index()]);
-        self.convex(Rank::ClusterLeaderSpread, arc, spread);
-        self.hint[node.index()] = Some(arc);
+        let functions = [
+            (Rank::Breaches, counted.excess()),
+            (Rank::ClusterLeaderSpread, spread),
+        ];
+        let arc = self.bent_arc(node, head, counted.room(), &functions);
+        self.way[node.index()] = Some(arc);
     }
 
     fn of_zone(&self, z: usize) -> Counted {
