@@ -1,5 +1,5 @@
 # The only command names; CI speaks the same words.
-.PHONY: build demo test lint bench bootstrap
+.PHONY: build demo test lint bench bench-inner bootstrap
 
 # Finds, or installs, what the build needs besides Rust.
 bootstrap:
@@ -32,3 +32,7 @@ BENCH = cargo bench --workspace --locked --profile dev \
 bench: bootstrap
 	@sh scripts/peers.sh
 	$(BENCH) --bench ratios -- $(FAMILIES) $(if $(PEERS),--peers $(PEERS)) $(ARGS)
+
+# The inner loops alone, against the run before; `make bench-inner ARGS=bound` for those whose names match.
+bench-inner: bootstrap
+	$(BENCH) --bench inner -- $(ARGS)

@@ -86,6 +86,7 @@ fn one(instance: &Instance, peers: &Peers, files: &Path) -> Result<Section, Stri
     Ok(Section {
         name: instance.name.clone(),
         about: format!("{} nodes, {} arcs", grouped(nodes), grouped(arcs)),
+        count: nodes,
         rows: contest::hold(contestants)?,
         notes: Vec::new(),
     })

@@ -17,7 +17,7 @@ pub(crate) fn make(side: usize, degree: usize, random: &mut Random) -> Result<Ba
     for (worker, own) in workers.into_iter().zip(own) {
         for k in 0..degree {
             let job = if k == 0 { own } else { random.below(side) };
-            builder.arc(worker, jobs[job], (0, 1), random.from_one_to(COST_MAX));
+            builder.arc(worker, jobs[job], (0, 1), random.one_to(COST_MAX));
         }
     }
     builder.finish()

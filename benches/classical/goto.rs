@@ -79,7 +79,7 @@ impl Torus {
     }
 
     fn capacity(&self, steps: usize, random: &mut Random) -> i64 {
-        let full = random.from_one_to(CAPACITY_MAX) as f64;
+        let full = random.one_to(CAPACITY_MAX) as f64;
         (full / self.decay[steps - 1]).ceil() as i64
     }
 
@@ -130,7 +130,7 @@ impl Torus {
         let tail = nodes[self.at(x, y)];
         for steps in 1..=Y_STEPS {
             let head = nodes[self.at(x, (y + steps) % self.rows)];
-            arcs.push((tail, head, random.from_one_to(CAPACITY_MAX), cheap(random)));
+            arcs.push((tail, head, random.one_to(CAPACITY_MAX), cheap(random)));
         }
     }
 }

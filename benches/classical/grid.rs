@@ -27,7 +27,7 @@ pub(crate) fn make(columns: usize, rows: usize, random: &mut Random) -> Result<B
     pairs.extend((0..rows).map(|row| (at(columns - 1, row), sink)));
     let arcs: Vec<(usize, usize, i64)> = pairs
         .into_iter()
-        .map(|(tail, head)| (tail, head, random.from_one_to(MOST)))
+        .map(|(tail, head)| (tail, head, random.one_to(MOST)))
         .collect();
     let most = maxflow::value(sink + 1, &arcs, source, sink);
     let mut builder = Builder::default();
@@ -35,7 +35,7 @@ pub(crate) fn make(columns: usize, rows: usize, random: &mut Random) -> Result<B
     builder.supply(nodes[source], most);
     builder.supply(nodes[sink], -most);
     for (tail, head, capacity) in arcs {
-        let cost = random.from_one_to(MOST);
+        let cost = random.one_to(MOST);
         builder.arc(nodes[tail], nodes[head], (0, capacity), cost);
     }
     builder.finish()

@@ -13,10 +13,13 @@ use crate::network::Bare;
 use crate::random::Random;
 use shardflow_solver::network::NetworkError;
 
+/// Makes a network from its seed's numbers.
+type Make = Box<dyn Fn(&mut Random) -> Result<Bare, NetworkError>>;
+
 /// One instance: its name, and how it is made.
 pub(crate) struct Instance {
     pub(crate) name: String,
-    make: Box<dyn Fn(&mut Random) -> Result<Bare, NetworkError>>,
+    make: Make,
 }
 
 impl Instance {

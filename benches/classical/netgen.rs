@@ -38,8 +38,8 @@ pub(crate) fn make(nodes: usize, arcs: usize, random: &mut Random) -> Result<Bar
         let tail = all[random.below(nodes - ends)];
         let head = all[ends + random.below(nodes - ends)];
         if tail != head {
-            let capacity = random.from_one_to(CAPACITY_MAX);
-            builder.arc(tail, head, (0, capacity), random.from_one_to(COST_MAX));
+            let capacity = random.one_to(CAPACITY_MAX);
+            builder.arc(tail, head, (0, capacity), random.one_to(COST_MAX));
             placed += 1;
         }
     }
@@ -58,7 +58,7 @@ fn add_chain(
         let cost = if random.chance(DEAR_PERCENT) {
             COST_MAX as i64
         } else {
-            random.from_one_to(COST_MAX)
+            random.one_to(COST_MAX)
         };
         builder.arc(tail, head, (0, supply), cost);
     };

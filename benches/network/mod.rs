@@ -219,11 +219,11 @@ impl<'a> StreamPart<'a> {
     fn add_dense(&self, shard: &Shard, node: NodeId, builder: &mut Builder) {
         let home = self.stay(shard, node, builder);
         for b in self.problem.broker_ids().filter(|&b| Some(b) != home) {
-            if let Some(slot) = self.slots[b.index()] {
-                if self.problem.may_enter(self.id, b) {
-                    let cost = self.traffic(shard, self.problem.zone_of(b)) + self.copy(shard);
-                    builder.arc(node, slot, (0, 1), cost);
-                }
+            if let Some(slot) = self.slots[b.index()]
+                && self.problem.may_enter(self.id, b)
+            {
+                let cost = self.traffic(shard, self.problem.zone_of(b)) + self.copy(shard);
+                builder.arc(node, slot, (0, 1), cost);
             }
         }
     }

@@ -83,6 +83,7 @@ pub(crate) fn bench(
             size.zones,
             grouped(size.streams)
         ),
+        count: size.shards,
         rows,
         notes,
     })

@@ -27,7 +27,7 @@ impl Random {
     }
 
     /// Uniform in 1…`most`.
-    pub(crate) fn from_one_to(&mut self, most: usize) -> i64 {
+    pub(crate) fn one_to(&mut self, most: usize) -> i64 {
         1 + self.below(most) as i64
     }
 

@@ -14,6 +14,8 @@ use std::time::Duration;
 pub(crate) struct Section {
     pub(crate) name: String,
     pub(crate) about: String,
+    /// Shards of a cluster; nodes of a plain network.
+    pub(crate) count: usize,
     pub(crate) rows: Vec<Row>,
     pub(crate) notes: Vec<String>,
 }
@@ -47,6 +49,7 @@ impl Section {
         text
     }
 
+    /// Time of the first row of ours: the plan, or the simplex.
     fn ours(&self) -> Option<Duration> {
         let is_ours = |row: &&Row| row.side == Side::Ours;
         self.rows.iter().find(is_ours).and_then(Row::median)
@@ -104,6 +107,9 @@ impl Record {
         let mut text = String::new();
         for (what, value) in &self.about {
             let _ = writeln!(text, "- {what}: {value}");
+        }
+        for pair in self.placement.windows(2) {
+            text += &growth(&pair[0], &pair[1]);
         }
         if !self.classical.is_empty() {
             let _ = write!(text, "\n{}", classical(&self.classical));
@@ -179,6 +185,20 @@ pub(crate) fn classical(sections: &[Section]) -> String {
     text
 }
 
+/// How time grows from one size of cluster to the next, as an item of a list.
+fn growth(small: &Section, large: &Section) -> String {
+    let times = quotient(large.ours(), small.ours());
+    let Some(times) = times.filter(|_| small.count > 0) else {
+        return String::new();
+    };
+    let counts = large.count as f64 / small.count as f64;
+    let (from, to) = (&small.name, &large.name);
+    let a_shard = times / counts;
+    format!(
+        "- from {from} to {to}: {times:.1} times the time of a plan, {a_shard:.2} times a shard\n"
+    )
+}
+
 fn quotient(time: Option<Duration>, best: Option<Duration>) -> Option<f64> {
     Some(time?.as_secs_f64() / best?.as_secs_f64())
 }
@@ -202,7 +222,7 @@ pub(crate) fn grouped(count: usize) -> String {
     let digits = count.to_string();
     let mut text = String::new();
     for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at) % 3 == 0 {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);
