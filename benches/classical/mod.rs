@@ -66,19 +66,19 @@ pub(crate) const FAMILIES: [Family; 6] = [
     },
     Family {
         name: "GRID-SQUARE",
-        usual: &[12, 14, 16],
+        usual: &[12, 14],
         sizes: &[12, 13, 14, 15, 16],
         make: |nodes, random| grid::make(nodes.isqrt(), nodes.isqrt(), random),
     },
     Family {
         name: "GRID-LONG",
-        usual: &[12, 14, 16],
+        usual: &[12, 14],
         sizes: &[12, 13, 14, 15, 16],
         make: |nodes, random| grid::make(nodes / 16, 16, random),
     },
     Family {
         name: "GRID-WIDE",
-        usual: &[12, 14, 16],
+        usual: &[12, 14],
         sizes: &[12, 13, 14, 15, 16],
         make: |nodes, random| grid::make(16, nodes / 16, random),
     },

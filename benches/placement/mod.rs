@@ -51,7 +51,9 @@ pub(crate) fn bench(
     for (form, bare) in &bares {
         let file = files.join(format!("{}-{}.min", size.name, form.name()));
         dimacs::write(bare, size.name, &file).map_err(|error| error.to_string())?;
-        contestants.push(from_scratch(bare, size.name, form.name()));
+        if *form == Form::Compact || size.shards <= DENSE_SHARDS_MAX {
+            contestants.push(from_scratch(bare, size.name, form.name()));
+        }
         contestants.extend(peers.on(bare, &file, size.name, form.name()));
         let (nodes, arcs) = (bare.network.node_count(), bare.network.arc_count());
         notes.push(format!(
