@@ -1,5 +1,5 @@
 # The only command names; CI speaks the same words.
-.PHONY: build demo test lint bench soak deadlines fuzz bootstrap
+.PHONY: build demo test lint bench bench-inner soak deadlines fuzz bootstrap
 
 # Finds, or installs, what the build needs besides Rust.
 bootstrap:
@@ -22,12 +22,20 @@ lint: bootstrap
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
 
-# Leaders against peers, S1 and S2; `make bench FAMILIES=S3` for others. The solver's assertions and overflow checks
-# are off as in a release, but the profile is that of `make test`, so that HiGHS isn't compiled again.
+# Ours against the peers, as ratios; the table goes to benches/record/. `make bench FAMILIES="S1 GOTO-8"` for some
+# families only, `PEERS=lemon-ns,ortools` for some peers, `ARGS=--all-sizes` for the large ones too; S4 has peers only
+# where they are named. The solver's assertions and overflow checks are off as in a release, but the profile is that of
+# `make test`, so that HiGHS isn't compiled again.
+BENCH = cargo bench --workspace --locked --profile dev \
+	--config profile.dev.package.shardflow-solver.debug-assertions=false \
+	--config profile.dev.package.shardflow-solver.overflow-checks=false
 bench: bootstrap
-	cargo bench --workspace --locked --bench leaders --profile dev \
-		--config profile.dev.package.shardflow-solver.debug-assertions=false \
-		--config profile.dev.package.shardflow-solver.overflow-checks=false -- $(FAMILIES)
+	@sh scripts/peers.sh
+	$(BENCH) --bench ratios -- $(FAMILIES) $(if $(PEERS),--peers $(PEERS)) $(ARGS)
+
+# The inner loops alone, against the run before; `make bench-inner ARGS=bound` for those whose names match.
+bench-inner: bootstrap
+	$(BENCH) --bench inner -- $(ARGS)
 
 # Random networks, snapshots and sequences of edits against a second algorithm, on one core, with the solver's
 # assertions on: `make soak N=1000000 SEED=2`. Ends at the first mismatch, with its seed and input.

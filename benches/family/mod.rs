@@ -8,9 +8,9 @@
 //! every broker, always exists: counts by stream, broker and zone can all be rounded up or down from their even
 //! shares together.
 
-mod random;
+pub(crate) mod perturb;
 
-use random::{Random, exp};
+use crate::random::{Random, exp};
 use shardflow_solver::input::{
     BrokerInput, PolicyInput, ShardInput, SnapshotInput, StreamInput, TrafficSourceInput,
     WeightsInput, ZoneLimitInput,

@@ -1,28 +1,28 @@
-//! Clock, machine and commit: what a row of a benchmark needs besides the work.
+//! Clock, machine, commit and day: what a table needs besides the work.
 
+use rustix::time::{ClockId, clock_gettime};
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// Runs that count, after one that doesn't.
-pub(crate) const RUNS: usize = 5;
-
-/// Median time of `work`, and what its last run gave. `prepare` makes each run's input, and neither it nor the drop of
-/// a result is timed.
-pub(crate) fn median<P, T>(
-    mut prepare: impl FnMut() -> P,
-    mut work: impl FnMut(P) -> Result<T, String>,
+/// CPU time of `work` and what it gave. `prepare` makes its input, and neither it nor the drop of the result is timed.
+///
+/// Of all threads of the process. What else the machine does lengthens the way on the wall but not this, and on an idle
+/// machine the two are the same for one thread.
+pub(crate) fn time<P, T>(
+    prepare: impl FnOnce() -> P,
+    work: impl FnOnce(P) -> Result<T, String>,
 ) -> Result<(Duration, T), String> {
-    let mut result = work(prepare())?;
-    let mut times = [Duration::ZERO; RUNS];
-    for time in &mut times {
-        let input = prepare();
-        let begin = Instant::now();
-        let run = work(input)?;
-        *time = begin.elapsed();
-        result = run;
-    }
-    times.sort_unstable();
-    Ok((times[RUNS / 2], result))
+    let input = prepare();
+    let begin = cpu_time();
+    let result = work(input);
+    let time = cpu_time().saturating_sub(begin);
+    Ok((time, result?))
+}
+
+fn cpu_time() -> Duration {
+    let now = clock_gettime(ClockId::ProcessCPUTime);
+    // Neither is negative: the clock begins with the process.
+    Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
 }
 
 /// Cores that this process may use and, where the system tells, the model of the processor.
@@ -39,15 +39,23 @@ pub(crate) fn machine() -> String {
 
 /// The commit that is checked out, and whether files differ from it.
 pub(crate) fn commit() -> String {
-    let git = |arguments: &[&str]| {
-        let output = Command::new("git").args(arguments).output().ok()?;
-        (output.status.success()).then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
-    };
-    let Some(commit) = git(&["rev-parse", "--short=12", "HEAD"]) else {
+    let Some(commit) = output("git", &["rev-parse", "--short=12", "HEAD"]) else {
         return "unknown".to_owned();
     };
-    match git(&["status", "--porcelain"]) {
+    // Records of earlier runs change nothing that is measured.
+    match output("git", &["status", "--porcelain", "--", ":!benches/record"]) {
         Some(changes) if changes.is_empty() => commit,
-        _ => format!("{commit} with changes"),
+        _ => format!("{commit}-changed"),
     }
+}
+
+/// The day in UTC, as 2026-12-31.
+pub(crate) fn day() -> String {
+    output("date", &["-u", "+%Y-%m-%d"]).unwrap_or_else(|| "undated".to_owned())
+}
+
+fn output(command: &str, arguments: &[&str]) -> Option<String> {
+    let output = Command::new(command).args(arguments).output().ok()?;
+    let text = || String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    output.status.success().then(text)
 }

@@ -26,6 +26,34 @@ impl Random {
         ((u128::from(self.next()) * n as u128) >> 64) as usize
     }
 
+    /// Uniform in 1…`most`.
+    pub(crate) fn one_to(&mut self, most: usize) -> i64 {
+        1 + self.below(most) as i64
+    }
+
+    /// The numbers below `n` in any order.
+    pub(crate) fn permutation(&mut self, n: usize) -> Vec<usize> {
+        let mut numbers: Vec<usize> = (0..n).collect();
+        for k in (1..n).rev() {
+            numbers.swap(k, self.below(k + 1));
+        }
+        numbers
+    }
+
+    /// Parts, each at least zero, of a sum: the gaps between random cuts.
+    pub(crate) fn split(&mut self, sum: usize, parts: usize) -> Vec<i64> {
+        let mut cuts: Vec<usize> = (1..parts).map(|_| self.below(sum + 1)).collect();
+        cuts.sort_unstable();
+        cuts.push(sum);
+        let mut below = 0;
+        let part = |cut: usize| {
+            let part = cut - below;
+            below = cut;
+            part as i64
+        };
+        cuts.into_iter().map(part).collect()
+    }
+
     pub(crate) fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }
