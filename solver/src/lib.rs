@@ -8,6 +8,7 @@ pub mod cost;
 pub mod greedy;
 mod ids;
 pub mod input;
+pub mod linear;
 pub mod model;
 pub mod network;
 pub mod plan;
