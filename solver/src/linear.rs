@@ -2,10 +2,12 @@
 
 mod number;
 mod problem;
+mod scaling;
 mod simplex;
 
 use crate::budget::{Budget, Stop};
 use crate::network::{ArcId, CostError, Network, NodeId};
+use problem::Problem;
 use thiserror::Error;
 
 /// Which engine solves.
@@ -31,6 +33,14 @@ pub struct Stats {
     pub arcs_priced: u64,
     /// Nodes touched.
     pub nodes_touched: u64,
+    /// Phases of cost scaling.
+    pub phases: u64,
+    /// Phases that new potentials settled.
+    pub refined: u64,
+    /// Relabels.
+    pub relabels: u64,
+    /// Global updates.
+    pub updates: u64,
 }
 
 /// An optimal flow with its proof.
@@ -81,7 +91,11 @@ pub fn solve(
     method: Method,
     budget: &mut Budget<'_>,
 ) -> Result<Optimum, LinearError> {
-    let problem = problem::Problem::new(network, unit_cost)?;
-    let _ = method;
+    let problem = Problem::new(network, unit_cost)?;
+    if method == Method::CostScaling
+        && let Some(optimum) = scaling::solve(&problem, budget)?
+    {
+        return Ok(optimum);
+    }
     simplex::solve(&problem, budget)
 }
