@@ -35,8 +35,6 @@ pub struct Stats {
     pub nodes_touched: u64,
     /// Phases of cost scaling.
     pub phases: u64,
-    /// Phases that new potentials settled.
-    pub refined: u64,
     /// Relabels.
     pub relabels: u64,
     /// Global updates.

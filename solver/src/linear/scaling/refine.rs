@@ -1,6 +1,6 @@
 //! A phase: fill what is negative, then move the excess to where it lacks.
 
-use super::{Halt, PATH_MAX, Scaling};
+use super::{Halt, PATH_MAX, RELABELS_MAX, Scaling};
 use crate::budget::Budget;
 
 impl Scaling {
@@ -65,7 +65,7 @@ impl Scaling {
         let mut tip = start as usize;
         let mut relabels = 0;
         let mut looked = 0;
-        while self.path.len() < PATH_MAX && self.excess[tip] >= 0 {
+        while self.path.len() < PATH_MAX && self.excess[tip] >= 0 && relabels < RELABELS_MAX {
             let (found, units) = self.admissible(tip);
             looked += units;
             if let Some(half) = found {

@@ -69,3 +69,17 @@ impl Pricing {
         Ok(None)
     }
 }
+
+/// An arc, if it may enter.
+pub(super) fn wanting<N: Number>(
+    arcs: &[Arc<N>],
+    potential: &[N],
+    index: usize,
+) -> Option<Entering<N>> {
+    let arc = &arcs[index];
+    let reduced_cost = arc.cost + potential[arc.tail as usize] - potential[arc.head as usize];
+    (reduced_cost < N::ZERO).then_some(Entering {
+        arc: index,
+        reduced_cost,
+    })
+}
