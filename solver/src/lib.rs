@@ -13,6 +13,7 @@ pub mod greedy;
 pub mod highs;
 mod ids;
 pub mod input;
+pub mod linear;
 pub mod model;
 pub mod network;
 pub mod plan;

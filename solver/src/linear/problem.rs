@@ -1,0 +1,132 @@
+//! The normal form both engines work on: lower bounds taken out, arcs that cannot move left out.
+//!
+//! With `y = x − lower` each arc has `0 ≤ y ≤ upper − lower`, and a node's *excess* is its supply, less the lower
+//! bounds that leave it, plus those that reach it. Self-loops and arcs of no room are settled here: a loop of
+//! negative cost is full, any other is at its least.
+//!
+//! **Clamped capacities.** Let T be the positive excess plus the room of all arcs of negative cost. Where none of those
+//! is uncapacitated, a flow of an arc above T lies on a cycle of the flow once the negative arcs are read
+//! backwards, all of whose costs are then ≥ 0. At an optimum such a cycle costs nothing, and each of its arcs has
+//! reduced cost zero. So capacities above T + 1 may be lowered to T + 1: a full arc of that capacity has reduced cost
+//! zero, and the potentials prove the optimum of the network as given. This makes most amounts fit 32 bits.
+
+use crate::network::{ArcId, CostError, Network, POTENTIAL_MAX};
+
+/// What a network and its costs come to. Borrows both.
+#[derive(Clone, Debug)]
+pub(super) struct Problem<'a> {
+    pub(super) network: &'a Network,
+    pub(super) unit_cost: &'a [i64],
+    /// Supply once every arc is at its lower bound.
+    pub(super) excess: Vec<i64>,
+    /// How far potentials of a tree can be apart; see [`Network`].
+    pub(super) reach: i64,
+    /// Largest |unit cost| of an arc.
+    pub(super) cost_max: i64,
+    /// T + 1 where capacities may be clamped.
+    pub(super) clamp: Option<i64>,
+    /// Number of arcs that can move.
+    pub(super) movable: usize,
+}
+
+impl<'a> Problem<'a> {
+    /// Checks the costs and takes the lower bounds out. O(nodes + arcs).
+    pub(super) fn new(network: &'a Network, unit_cost: &'a [i64]) -> Result<Self, CostError> {
+        let reach = reach(network, unit_cost)?;
+        let mut excess: Vec<i64> = network.nodes().map(|node| network.supply(node)).collect();
+        let (mut movable, mut cost_max, mut negative) = (0, 0, Some(0i64));
+        for (arc, &cost) in network.arcs().zip(unit_cost) {
+            let lower = network.lower(arc);
+            if lower != 0 {
+                excess[network.tail(arc).index()] -= lower;
+                excess[network.head(arc).index()] += lower;
+            }
+            let Some(capacity) = movable_room(network, arc) else {
+                continue;
+            };
+            movable += 1;
+            cost_max = cost_max.max(cost.abs());
+            if cost < 0 {
+                let is_limited = capacity != Network::UNCAPACITATED;
+                negative = negative.filter(|_| is_limited).map(|sum| sum + capacity);
+            }
+        }
+        let positive: i64 = excess.iter().map(|&e| e.max(0)).sum();
+        Ok(Problem {
+            network,
+            unit_cost,
+            excess,
+            reach,
+            cost_max,
+            clamp: negative.map(|sum| sum + positive + 1),
+            movable,
+        })
+    }
+
+    /// The arcs that can move, in order.
+    pub(super) fn movable_arcs(&self) -> impl Iterator<Item = ArcId> {
+        let network = self.network;
+        network
+            .arcs()
+            .filter(move |&arc| movable_room(network, arc).is_some())
+    }
+
+    /// Room of an arc that can move, clamped.
+    pub(super) fn room(&self, arc: ArcId) -> Option<i64> {
+        let clamp = self.clamp.unwrap_or(Network::UNCAPACITATED);
+        movable_room(self.network, arc).map(|room| room.min(clamp))
+    }
+
+    /// Flow of all arcs at their least, self-loops of negative cost full.
+    ///
+    /// Returns the arc of an uncapacitated self-loop of negative cost as an error.
+    pub(super) fn resting_flow(&self) -> Result<Vec<i64>, ArcId> {
+        let network = self.network;
+        let mut flow = Vec::with_capacity(network.arc_count());
+        for (arc, &cost) in network.arcs().zip(self.unit_cost) {
+            let is_loop = network.tail(arc) == network.head(arc);
+            let (lower, upper) = (network.lower(arc), network.upper(arc));
+            if is_loop && cost < 0 && upper == Network::UNCAPACITATED {
+                return Err(arc);
+            }
+            flow.push(if is_loop && cost < 0 { upper } else { lower });
+        }
+        Ok(flow)
+    }
+}
+
+/// Room of an arc that is no loop and has any.
+fn movable_room(network: &Network, arc: ArcId) -> Option<i64> {
+    let (lower, upper) = (network.lower(arc), network.upper(arc));
+    if lower == upper || network.tail(arc) == network.head(arc) {
+        return None;
+    }
+    Some(if upper == Network::UNCAPACITATED {
+        upper
+    } else {
+        upper - lower
+    })
+}
+
+/// The bound on differences of potentials that [`Network`] states.
+fn reach(network: &Network, unit_cost: &[i64]) -> Result<i64, CostError> {
+    let (given, arcs) = (unit_cost.len(), network.arc_count());
+    if given != arcs {
+        return Err(CostError::Length { given, arcs });
+    }
+    let mut touching = vec![0u64; network.node_count()];
+    let mut leaving = vec![0u64; network.node_count()];
+    for (arc, cost) in network.arcs().zip(unit_cost) {
+        let cost = cost.unsigned_abs();
+        let (tail, head) = (network.tail(arc).index(), network.head(arc).index());
+        touching[tail] = touching[tail].max(cost);
+        leaving[tail] = leaving[tail].max(cost);
+        touching[head] = touching[head].max(cost);
+    }
+    let sum = |costs: &[u64]| costs.iter().map(|&cost| i128::from(cost)).sum::<i128>();
+    let sum = sum(&touching).min(2 * sum(&leaving));
+    match i64::try_from(sum) {
+        Ok(reach) if reach <= POTENTIAL_MAX => Ok(reach),
+        _ => Err(CostError::CostRange { sum }),
+    }
+}
