@@ -20,6 +20,9 @@ mod choices;
 mod family;
 #[path = "../../solver/tests/support/highs.rs"]
 mod highs;
+#[allow(dead_code)] // likewise
+#[path = "../../benches/random/mod.rs"]
+mod random;
 #[path = "../../solver/tests/leaders/rng.rs"]
 mod rng;
 

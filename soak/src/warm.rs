@@ -150,7 +150,7 @@ fn garbled(cluster: &Cluster, prices: &[pb::Price], rng: &mut Rng) -> Vec<pb::Pr
             } else {
                 String::new()
             },
-            value: 0,
+            ..Default::default()
         });
     }
     garbled.retain(|_| !rng.chance(20));

@@ -141,7 +141,8 @@ impl<N: Number> Engine<N> {
         {
             return end;
         }
-        let every = (self.name.len() / PIVOTS_PER_NODES + self.arcs.len() / PIVOTS_PER_ARCS + 100) as u64;
+        let every =
+            (self.name.len() / PIVOTS_PER_NODES + self.arcs.len() / PIVOTS_PER_ARCS + 100) as u64;
         let mut next_numbering = self.stats.pivots + every;
         loop {
             let entering = self.pricing.find(&self.arcs, &self.potential, budget);
@@ -158,7 +159,6 @@ impl<N: Number> Engine<N> {
             if let Some(end) = self.pivot(entering, budget) {
                 return end;
             }
-            if self.stats.pivots % (self.name.len() as u64) == 0 && self.stats.pivots / (self.name.len() as u64) <= 3 { eprint!("[{}n {:.2} {:.1}]", self.stats.pivots / (self.name.len() as u64), self.stats.degenerate_pivots as f64 / self.stats.pivots as f64, self.stats.nodes_touched as f64/self.stats.pivots as f64); }
             if self.stats.pivots >= next_numbering {
                 next_numbering += every;
                 self.renumber();

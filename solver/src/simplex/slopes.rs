@@ -55,12 +55,6 @@ impl Slopes {
         }
     }
 
-    /// An arc more, which costs `unit` in the rank in force.
-    pub(super) fn push(&mut self, unit: i64) {
-        self.unit.push(unit);
-        self.bend_of.push(NONE);
-    }
-
     #[inline]
     fn bend(&self, arc: usize) -> Option<Convex> {
         let bend = self.bend_of[arc];
