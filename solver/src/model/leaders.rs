@@ -115,6 +115,8 @@ struct Layers {
     exits: Vec<Exit>,
     /// Exits of stream `s` are at `exits_begin[s]..exits_begin[s + 1]`.
     exits_begin: Vec<u32>,
+    /// Arcs of stream `s` are `arcs_begin[s]..arcs_begin[s + 1]`.
+    arcs_begin: Vec<ArcId>,
     hubs: Vec<Option<NodeId>>,
     /// From the stream's elsewhere to the hub.
     elsewhere_arcs: Vec<Option<ArcId>>,
@@ -229,19 +231,44 @@ pub fn solve(
     let held = (Rank::ALL.iter())
         .take_while(|&&rank| rank < Rank::Weighted && cost[rank] == 0)
         .count();
+    let t = cpu();
     let model = LeaderNetwork::build(problem, held, budget)?;
+    eprintln!("build {:?} nodes {} arcs {}", cpu()-t, model.network.node_count(), model.network.arc_count());
+    let t = cpu();
     let refused = |error: &dyn std::fmt::Display| LeaderError::Refused(error.to_string());
     let flow = model.flow_of(start);
+    let mut way = model.way.clone();
+    for group in &model.groups.list {
+        let used = model.groups.choices(group).filter(|c| flow[c.0.index()] > 0);
+        way[group.node.index()] = used.map(|c| c.0).max_by_key(|a| model.costs[0].unit_cost(*a));
+    }
     let mut simplex =
-        Simplex::from_flow(&model.network, flow, &model.way).map_err(|e| refused(&e))?;
+        Simplex::from_flow(&model.network, flow, &way).map_err(|e| refused(&e))?;
+    simplex.set_blocks(model.layers.arcs_begin.iter().copied());
+    eprintln!("start {:?}", cpu()-t);
+    let t = cpu();
     let mut potentials = Vec::with_capacity(model.ranks.len());
     let mut stop = None;
-    for cost in &model.costs {
+    if std::env::var("NOAPP").is_err() && model.ranks.first() == Some(&Rank::Weighted) && model.layers.kept.is_none() {
+        let env = |n: &str, d: i64| std::env::var(n).ok().and_then(|s| s.parse().ok()).unwrap_or(d);
+        let nodes = model.layers.broker_nodes.iter().chain(&model.layers.zone_nodes);
+        let shared: Vec<_> = nodes.filter_map(|n| Some((model.way[n.index()]?, 0))).collect();
+        let feedback = crate::simplex::Feedback { shared: &shared, sweeps: env("SWEEPS", 3) as usize, step: env("STEP", 5) };
+        match simplex.approach(&model.costs[0], &feedback, budget) {
+            Ok(()) => {}
+            Err(MinimizeError::Stopped(reason)) => return Err(LeaderError::Stopped(reason)),
+            Err(error) => return Err(refused(&error)),
+        }
+        eprintln!("approach {:?} {:?}", cpu()-t, simplex.stats());
+    }
+    for (cost, r) in model.costs.iter().zip(&model.ranks) {
+        let t = cpu();
         match simplex.minimize(cost, budget) {
             Ok(()) => simplex.restrict(),
             Err(MinimizeError::Stopped(reason)) => stop = Some(reason),
             Err(error) => return Err(refused(&error)),
         }
+        eprintln!("{r:?} {:?} {:?}", cpu()-t, simplex.stats());
         potentials.push(simplex.potentials());
         if stop.is_some() {
             break;
@@ -259,4 +286,10 @@ pub fn solve(
         certificate: model.certificate_of(simplex.flow(), &potentials),
         stop,
     })
+}
+
+/// x
+pub fn cpu() -> std::time::Duration {
+    let s = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    std::time::Duration::from_nanos(s.split(' ').next().unwrap().parse().unwrap())
 }

@@ -193,6 +193,22 @@ impl Anchors {
         touched + self.shift_moved(tree, by)
     }
 
+    /// Shifts the potentials of the subtree of `top`, which stays where it is. Leaves of it follow by themselves.
+    pub(super) fn lift(&mut self, tree: &Tree, top: usize, by: i64) {
+        self.moved.clear();
+        let mut next = Some(top);
+        while let Some(node) = next {
+            if self.is_anchor(node) {
+                self.moved.push(self.levels[node].anchor);
+                next = tree.next_beside(node, top);
+            } else {
+                self.levels[node].potential += by;
+                next = tree.next_below(node, top);
+            }
+        }
+        self.shift_moved(tree, by);
+    }
+
     /// Gives the piece with top `top` the anchor above it, and shifts it by `by` on top. Offsets are not shifted
     /// yet, those of anchors inside the subtree still have to be. `is_first`: the piece `inner` is in, below which
     /// the anchor subtrees to shift begin.

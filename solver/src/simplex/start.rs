@@ -185,6 +185,7 @@ impl Simplex {
             prices: Prices::new(nodes + arcs, candidates),
             value: 0,
             is_minimal: false,
+            is_changed: false,
             stats: Stats::default(),
         }
     }

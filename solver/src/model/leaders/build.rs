@@ -20,6 +20,7 @@ impl<'p> LeaderNetwork<'p> {
     ) -> Result<Self, LeaderError> {
         let mut builder = Builder::new(problem, held);
         builder.add_counts();
+        builder.layers.arcs_begin.push(ArcId::at(builder.arc_count));
         for s in 0..problem.streams.len() {
             builder.add_stream(StreamId::at(s), budget)?;
         }
@@ -79,6 +80,7 @@ impl<'p> Builder<'p> {
             layers: Layers {
                 exits: Vec::new(),
                 exits_begin: vec![0],
+                arcs_begin: Vec::with_capacity(streams + 1),
                 hubs: vec![None; streams * zones],
                 elsewhere_arcs: vec![None; streams * zones],
                 broker_nodes: Vec::with_capacity(brokers),
@@ -135,7 +137,7 @@ impl<'p> Builder<'p> {
         let is_free = |&id: &ShardId| !problem.shard(id).is_pinned;
         let free: Vec<ShardId> = range.clone().map(ShardId).filter(is_free).collect();
         if free.is_empty() {
-            self.layers.close_stream();
+            self.layers.close_stream(self.arc_count);
             return Ok(());
         }
         for &id in &free {
@@ -285,7 +287,7 @@ impl<'p> Builder<'p> {
             let arcs = &self.layers.elsewhere_arcs[row..row + problem.zones.len()];
             self.way[elsewhere.index()] = arcs.iter().copied().flatten().next();
         }
-        self.layers.close_stream();
+        self.layers.close_stream(self.arc_count);
     }
 
     fn finish(self) -> Result<LeaderNetwork<'p>, LeaderError> {
@@ -315,8 +317,9 @@ impl<'p> Builder<'p> {
 }
 
 impl Layers {
-    /// Ends the exits of a stream.
-    fn close_stream(&mut self) {
+    /// Ends the exits and arcs of a stream, with so many arcs by then.
+    fn close_stream(&mut self, arcs: usize) {
+        self.arcs_begin.push(ArcId::at(arcs));
         self.exits_begin.push(self.exits.len() as u32);
     }
 
