@@ -50,13 +50,13 @@
 mod anchors;
 mod basis;
 mod change;
-mod feedback;
 mod pivot;
 mod pricing;
+mod relax;
 mod slopes;
 mod start;
 
-pub use feedback::Feedback;
+pub use relax::Relaxed;
 pub use start::{ScratchError, StartError};
 
 use crate::budget::{Budget, Stop};
@@ -151,6 +151,10 @@ pub struct Simplex {
     /// Cost of the rank, counted from the value it began with.
     value: i128,
     is_minimal: bool,
+    /// Where the blocks of pricing begin, from the second on.
+    blocks: Vec<u32>,
+    /// Arcs that came later, with their blocks.
+    added: Vec<(u32, u32)>,
     /// Whether the candidates are out of date.
     is_changed: bool,
     stats: Stats,
@@ -190,10 +194,17 @@ impl Simplex {
                 self.is_minimal = false;
                 return Err(MinimizeError::Infeasible { missing });
             }
-            let nodes = self.tree.root();
-            self.prices.retain(|arc| arc as usize >= nodes);
+            self.is_changed = true;
         }
         Ok(())
+    }
+
+    /// Goes on with the rank minimised last, after [`Simplex::add_arc`].
+    ///
+    /// # Errors
+    /// See [`MinimizeError`].
+    pub fn go_on(&mut self, budget: &mut Budget<'_>) -> Result<(), MinimizeError> {
+        self.run(i128::MIN, budget)
     }
 
     /// Checks the cost of a rank and takes it. Returns what potentials can reach.
@@ -253,19 +264,14 @@ impl Simplex {
             .retain(|arc| arcs.low[arc as usize] < arcs.high[arc as usize]);
     }
 
-    /// Divides the arcs for pricing: a block is left once none of its arcs wants to enter. The blocks begin at these
-    /// arcs, in ascending order; what comes before the first is one as well. At first there is one block.
-    ///
-    /// Complexity: O(blocks · log arcs).
-    pub fn set_blocks(&mut self, first_arcs: impl Iterator<Item = ArcId>) {
-        let artificial = self.tree.root() as u32;
-        self.prices.bounds = first_arcs.map(|arc| artificial + arc.0).collect();
-        self.prices.rewind();
-    }
-
     /// Flow per arc: feasible, and optimal in each rank minimised so far.
     pub fn flow(&self) -> &[i64] {
         &self.arcs.flow[self.tree.root()..]
+    }
+
+    /// Whether the flow keeps all bounds and supplies, also those that were changed.
+    pub fn is_feasible(&self) -> bool {
+        self.missing() == 0
     }
 
     /// Potential per node for the rank minimised last. Where that ended well, they prove the flow optimal in it.

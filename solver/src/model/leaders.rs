@@ -40,9 +40,11 @@
 //! rank that then costs nothing. The first ranks in which the start costs nothing are *held*: no cost is negative, so
 //! nothing is better there, prices of zero prove it, and what they ask for becomes bounds on the arcs.
 
+mod absent;
 mod build;
 mod counts;
 mod offers;
+mod search;
 mod solution;
 
 pub use solution::Solution;
@@ -50,9 +52,9 @@ pub use solution::Solution;
 use crate::budget::{Budget, Stop};
 use crate::cost::{Rank, evaluate};
 use crate::network::{ArcId, Network, NodeId, RankCost};
-use crate::simplex::{MinimizeError, Simplex};
 use crate::snapshot::{Assignment, BrokerId, Problem, Roles, Shard, ShardId, StreamId, ZoneId};
 use crate::verify::flow;
+use search::{Found, Search};
 use counts::{KeptLayers, Nesting};
 use std::ops::Range;
 
@@ -98,6 +100,8 @@ enum Choice {
 struct LeaderNetwork<'p> {
     problem: &'p Problem,
     network: Network,
+    /// Whether exits are left out; see `absent`.
+    is_lazy: bool,
     /// The ranks that are not held and cost anything, the most important first.
     ranks: Vec<Rank>,
     /// Beside `ranks`.
@@ -232,64 +236,42 @@ pub fn solve(
         .take_while(|&&rank| rank < Rank::Weighted && cost[rank] == 0)
         .count();
     let t = cpu();
-    let model = LeaderNetwork::build(problem, held, budget)?;
+    let mut model = LeaderNetwork::build(problem, held, start, budget)?;
     eprintln!("build {:?} nodes {} arcs {}", cpu()-t, model.network.node_count(), model.network.arc_count());
-    let t = cpu();
-    let refused = |error: &dyn std::fmt::Display| LeaderError::Refused(error.to_string());
-    let flow = model.flow_of(start);
-    let mut way = model.way.clone();
-    for group in &model.groups.list {
-        let used = model.groups.choices(group).filter(|c| flow[c.0.index()] > 0);
-        way[group.node.index()] = used.map(|c| c.0).max_by_key(|a| model.costs[0].unit_cost(*a));
-    }
-    let mut simplex =
-        Simplex::from_flow(&model.network, flow, &way).map_err(|e| refused(&e))?;
-    simplex.set_blocks(model.layers.arcs_begin.iter().copied());
+    let search = Search::new(&mut model, start).map_err(LeaderError::Refused)?;
     eprintln!("start {:?}", cpu()-t);
+    let Found {
+        flow,
+        potentials,
+        stop,
+    } = search.run(budget).map_err(LeaderError::Refused)?;
     let t = cpu();
-    let mut potentials = Vec::with_capacity(model.ranks.len());
-    let mut stop = None;
-    if std::env::var("NOAPP").is_err() && model.ranks.first() == Some(&Rank::Weighted) && model.layers.kept.is_none() {
-        let env = |n: &str, d: i64| std::env::var(n).ok().and_then(|s| s.parse().ok()).unwrap_or(d);
-        let nodes = model.layers.broker_nodes.iter().chain(&model.layers.zone_nodes);
-        let shared: Vec<_> = nodes.filter_map(|n| Some((model.way[n.index()]?, 0))).collect();
-        let feedback = crate::simplex::Feedback { shared: &shared, sweeps: env("SWEEPS", 3) as usize, step: env("STEP", 5) };
-        match simplex.approach(&model.costs[0], &feedback, budget) {
-            Ok(()) => {}
-            Err(MinimizeError::Stopped(reason)) => return Err(LeaderError::Stopped(reason)),
-            Err(error) => return Err(refused(&error)),
-        }
-        eprintln!("approach {:?} {:?}", cpu()-t, simplex.stats());
-    }
-    for (cost, r) in model.costs.iter().zip(&model.ranks) {
-        let t = cpu();
-        match simplex.minimize(cost, budget) {
-            Ok(()) => simplex.restrict(),
-            Err(MinimizeError::Stopped(reason)) => stop = Some(reason),
-            Err(error) => return Err(refused(&error)),
-        }
-        eprintln!("{r:?} {:?} {:?}", cpu()-t, simplex.stats());
-        potentials.push(simplex.potentials());
-        if stop.is_some() {
-            break;
-        }
-    }
+    let Some(flow) = flow else {
+        return Ok(Solution {
+            placement: start.to_vec(),
+            certificate: model.certificate_of(&model.flow_of(start), &potentials),
+            stop,
+        });
+    };
     let faults = match stop {
-        None => flow::check_optimal(&model.network, &model.costs, simplex.flow(), &potentials),
-        Some(_) => flow::check_flow(&model.network, simplex.flow()),
+        None => flow::check_optimal(&model.network, &model.costs, &flow, &potentials),
+        Some(_) => flow::check_flow(&model.network, &flow),
     };
     if let Some(fault) = faults.first() {
-        return Err(refused(fault));
+        return Err(LeaderError::Refused(fault.to_string()));
     }
-    Ok(Solution {
-        placement: model.placement_of(simplex.flow(), start),
-        certificate: model.certificate_of(simplex.flow(), &potentials),
+    eprintln!("check {:?}", cpu()-t);
+    let r = Ok(Solution {
+        placement: model.placement_of(&flow, start),
+        certificate: model.certificate_of(&flow, &potentials),
         stop,
-    })
+    });
+    eprintln!("end {:?}", cpu()-t);
+    r
 }
 
 /// x
 pub fn cpu() -> std::time::Duration {
-    let s = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
-    std::time::Duration::from_nanos(s.split(' ').next().unwrap().parse().unwrap())
+    static T: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
+    T.get_or_init(std::time::Instant::now).elapsed()
 }

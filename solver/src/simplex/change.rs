@@ -32,6 +32,31 @@ impl Simplex {
         self.add_excess(node.0, amount);
     }
 
+    /// Adds an arc without flow, which is priced with a block of [`Simplex::set_blocks`] and costs nothing in the rank
+    /// in force. Its head may be no node that all arcs leave. Returns its id, the next one.
+    ///
+    /// Complexity: O(1) amortised.
+    pub fn add_arc(&mut self, tail: NodeId, head: NodeId, upper: i64, block: usize) -> ArcId {
+        debug_assert!(!self.tree.places[head.index()].is_source);
+        let arc = self.arcs.tail.len();
+        self.arcs.push(tail.0, head.0, 0, (0, upper));
+        self.slopes.push();
+        self.prices.push(arc as u32);
+        self.added.push((block as u32, arc as u32));
+        self.reprice(arc);
+        self.network_arc(arc)
+    }
+
+    /// Divides the arcs for pricing: a block is left once none of its arcs wants to enter. Block 1 and those after it
+    /// begin at these arcs, in ascending order; block 0 is what comes before. At first it is all there is.
+    ///
+    /// Complexity: O(arcs) with the next rank.
+    pub fn set_blocks(&mut self, first_arcs: impl Iterator<Item = ArcId>) {
+        let artificial = self.tree.root() as u32;
+        self.blocks = first_arcs.map(|arc| artificial + arc.0).collect();
+        self.is_changed = true;
+    }
+
     pub(super) fn set_domain(&mut self, arc: usize, low: i64, high: i64) {
         self.is_changed = true;
         self.is_minimal = false;
@@ -98,13 +123,23 @@ impl Simplex {
     pub(super) fn reset_candidates(&mut self) {
         let nodes = self.tree.root();
         let arcs = &self.arcs;
-        let movable = |&arc: &u32| {
+        let is_movable = |&arc: &u32| {
             let arc = arc as usize;
             arcs.low[arc] < arcs.high[arc] && (arc >= nodes || arcs.flow[arc] > 0)
         };
-        let all = 0..arcs.tail.len() as u32;
-        self.prices.candidates.clear();
-        self.prices.candidates.extend(all.filter(movable));
+        self.added.sort_unstable();
+        let first_added = (arcs.tail.len() - self.added.len()) as u32;
+        let mut added = &self.added[..];
+        let begins = std::iter::once(0).chain(self.blocks.iter().copied());
+        let ends = self.blocks.iter().copied().chain([first_added]);
+        let blocks = begins.zip(ends).enumerate().map(|(block, (begin, end))| {
+            let own = added.partition_point(|&(of, _)| of as usize <= block);
+            let (own, others) = added.split_at(own);
+            added = others;
+            let all = (begin..end).chain(own.iter().map(|&(_, arc)| arc));
+            all.filter(is_movable)
+        });
+        self.prices.set_candidates(blocks);
         self.is_changed = false;
     }
 }

@@ -60,6 +60,12 @@ impl Slopes {
         }
     }
 
+    /// One more arc, which costs nothing in the rank in force.
+    pub(super) fn push(&mut self) {
+        self.unit.push(0);
+        self.bend_of.push(NONE);
+    }
+
     #[inline]
     fn bend(&self, arc: usize) -> Option<Convex> {
         let bend = self.bend_of[arc];
