@@ -358,11 +358,7 @@ impl Simplex {
     }
 
     /// One pivot, counted.
-    fn step(
-        &mut self,
-        entering: Entering,
-        budget: &mut Budget<'_>,
-    ) -> Result<(), MinimizeError> {
+    fn step(&mut self, entering: Entering, budget: &mut Budget<'_>) -> Result<(), MinimizeError> {
         let touched = self.pivot(entering)?;
         self.stats.pivots += 1;
         self.stats.nodes_touched += touched;

@@ -54,8 +54,8 @@ use crate::cost::{Rank, evaluate};
 use crate::network::{ArcId, Network, NodeId, RankCost};
 use crate::snapshot::{Assignment, BrokerId, Problem, Roles, Shard, ShardId, StreamId, ZoneId};
 use crate::verify::flow;
-use search::{Found, Search};
 use counts::{KeptLayers, Nesting};
+use search::{Found, Search};
 use std::ops::Range;
 
 /// Whether the leaders decide everything in this problem.
@@ -235,17 +235,13 @@ pub fn solve(
     let held = (Rank::ALL.iter())
         .take_while(|&&rank| rank < Rank::Weighted && cost[rank] == 0)
         .count();
-    let t = cpu();
     let mut model = LeaderNetwork::build(problem, held, start, budget)?;
-    eprintln!("build {:?} nodes {} arcs {}", cpu()-t, model.network.node_count(), model.network.arc_count());
     let search = Search::new(&mut model, start).map_err(LeaderError::Refused)?;
-    eprintln!("start {:?}", cpu()-t);
     let Found {
         flow,
         potentials,
         stop,
     } = search.run(budget).map_err(LeaderError::Refused)?;
-    let t = cpu();
     let Some(flow) = flow else {
         return Ok(Solution {
             placement: start.to_vec(),
@@ -260,18 +256,9 @@ pub fn solve(
     if let Some(fault) = faults.first() {
         return Err(LeaderError::Refused(fault.to_string()));
     }
-    eprintln!("check {:?}", cpu()-t);
-    let r = Ok(Solution {
+    Ok(Solution {
         placement: model.placement_of(&flow, start),
         certificate: model.certificate_of(&flow, &potentials),
         stop,
-    });
-    eprintln!("end {:?}", cpu()-t);
-    r
-}
-
-/// x
-pub fn cpu() -> std::time::Duration {
-    static T: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
-    T.get_or_init(std::time::Instant::now).elapsed()
+    })
 }

@@ -33,11 +33,12 @@ impl Simplex {
     }
 
     /// Adds an arc without flow, which is priced with a block of [`Simplex::set_blocks`] and costs nothing in the rank
-    /// in force. Its head may be no node that all arcs leave. Returns its id, the next one.
+    /// in force. Returns its id, the next one.
     ///
     /// Complexity: O(1) amortised.
     pub fn add_arc(&mut self, tail: NodeId, head: NodeId, upper: i64, block: usize) -> ArcId {
-        debug_assert!(!self.tree.places[head.index()].is_source);
+        self.list(head.index());
+        self.tree.places[head.index()].is_source = false;
         let arc = self.arcs.tail.len();
         self.arcs.push(tail.0, head.0, 0, (0, upper));
         self.slopes.push();

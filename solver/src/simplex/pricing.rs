@@ -280,11 +280,7 @@ impl Simplex {
                 return Ok(Some(self.entering(arc as usize, violation)));
             }
             left -= priced;
-            self.prices.next = if end == window.end {
-                window.start
-            } else {
-                end
-            };
+            self.prices.next = if end == window.end { window.start } else { end };
         }
         Ok(None)
     }

@@ -120,10 +120,14 @@ impl Simplex {
     ///
     /// Complexity: O(nodes).
     pub fn set_anchors(&mut self, nodes: impl Iterator<Item = NodeId>) {
+        let named: Vec<usize> = nodes.map(NodeId::index).collect();
+        for &node in &named {
+            self.list(node);
+            self.tree.places[node].is_source = false;
+        }
         let is_leaf = |&node: &usize| self.anchors.is_leaf(node);
         let leaves: Vec<usize> = self.tree.below_root().filter(is_leaf).collect();
-        let named = nodes.map(NodeId::index);
-        self.anchors = Anchors::at(self.tree.root(), named);
+        self.anchors = Anchors::at(self.tree.root(), named.into_iter());
         self.anchors.attach_all(&self.tree);
         for leaf in leaves {
             let parent = self.tree.places[leaf].parent;

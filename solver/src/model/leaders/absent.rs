@@ -10,13 +10,14 @@
 //!
 //! Complexity: O(brokers) a stream, with a potential looked up for each.
 
-use super::{LeaderNetwork, Layers};
+use super::{Layers, LeaderNetwork};
 use crate::network::NodeId;
 use crate::snapshot::{BrokerId, Problem, StreamId};
+use std::cmp::Reverse;
 
 /// Which exits a network has, and where others could go.
 pub(super) struct Absent {
-    /// Stream × broker.
+    /// Stream × broker; also where there can't be one.
     is_present: Vec<bool>,
     /// By zone, brokers that take new replicas.
     brokers: Vec<Vec<BrokerId>>,
@@ -64,23 +65,29 @@ impl Absent {
         let shards = problem.stream(s).shards.len();
         let most = 1 + shards / (4 * problem.zones.len());
         let mut wanted = Vec::new();
-        let mut gaining: Vec<(i64, BrokerId)> = Vec::new();
+        let mut gaining: Vec<(i64, Wanted)> = Vec::new();
         for (z, hub) in hubs.iter().enumerate() {
             let Some(hub) = *hub else { continue };
             gaining.clear();
-            for &b in &self.brokers[z] {
-                let gain = gain(hub, model.layers.broker_nodes[b.index()]);
-                if gain > 0 && !self.is_present[row + b.index()] {
-                    gaining.push((-gain, b));
+            for &broker in &self.brokers[z] {
+                let gain = gain(hub, model.layers.broker_nodes[broker.index()]);
+                let is_present = &mut self.is_present[row + broker.index()];
+                if gain <= 0 || *is_present {
+                    continue;
                 }
-            }
-            gaining.sort_unstable();
-            for &(_, broker) in gaining.iter().take(most) {
-                self.is_present[row + broker.index()] = true;
                 let upper = upper(problem, s, broker);
                 if upper > 0 && problem.may_enter(s, broker) {
-                    wanted.push(Wanted { broker, hub, upper });
+                    gaining.push((gain, Wanted { broker, hub, upper }));
+                } else {
+                    // Never to be looked at again.
+                    *is_present = true;
                 }
+            }
+            gaining.sort_unstable_by_key(|&(gain, of)| (Reverse(gain), of.broker));
+            gaining.truncate(most);
+            for &(_, of) in &gaining {
+                self.is_present[row + of.broker.index()] = true;
+                wanted.push(of);
             }
         }
         wanted
@@ -89,7 +96,9 @@ impl Absent {
 
 /// Whether the network needs the exit from the start, given that no shard of the stream is pinned or sits there.
 pub(super) fn is_needed(problem: &Problem, s: StreamId, b: BrokerId) -> bool {
-    problem.stream_leader_band(s, b).is_some_and(|band| band.low > 0)
+    problem
+        .stream_leader_band(s, b)
+        .is_some_and(|band| band.low > 0)
 }
 
 /// Most leaders of the stream on the broker, one more than can flow where there is no ceiling.

@@ -1,7 +1,7 @@
 //! Builds the network of a leader problem.
 
-use super::counts::KeptLayers;
 use super::absent;
+use super::counts::KeptLayers;
 use super::offers::{self, Offer, Offers};
 use super::{Exit, Groups, Layers, LeaderError, LeaderNetwork, is_orphan};
 use crate::budget::Budget;
@@ -354,9 +354,8 @@ impl Layers {
         self.exits_begin.push(0);
         for (s, range) in begins.windows(2).enumerate() {
             for &exit in &old[range[0] as usize..range[1] as usize] {
-                let is_before = |next: &(StreamId, Exit)| {
-                    next.0.index() == s && next.1.broker < exit.broker
-                };
+                let is_before =
+                    |next: &(StreamId, Exit)| next.0.index() == s && next.1.broker < exit.broker;
                 while let Some((_, late)) = added.next_if(is_before) {
                     self.exits.push(late);
                 }

@@ -13,7 +13,7 @@ use super::{Exit, LeaderNetwork};
 use crate::budget::{Budget, Stop};
 use crate::cost::Rank;
 use crate::network::{ArcId, NodeId};
-use crate::simplex::{MinimizeError, Simplex};
+use crate::simplex::{MinimizeError, Relaxed, Simplex};
 use crate::snapshot::{Assignment, BrokerId, StreamId};
 
 /// Price of an overload of all that an arc may carry, in average costs of an arc.
@@ -52,14 +52,15 @@ impl<'m, 'p> Search<'m, 'p> {
         model: &'m mut LeaderNetwork<'p>,
         start: &[Assignment],
     ) -> Result<Self, String> {
-        let t = super::cpu();
         let flow = model.flow_of(start);
-        eprintln!("flow {:?}", super::cpu() - t);
         let way = model.first_tree(&flow);
-        eprintln!("hints {:?}", super::cpu() - t);
         let mut simplex =
             Simplex::from_flow(&model.network, flow, &way).map_err(|error| error.to_string())?;
-        let counts = model.layers.broker_nodes.iter().chain(&model.layers.zone_nodes);
+        let counts = model
+            .layers
+            .broker_nodes
+            .iter()
+            .chain(&model.layers.zone_nodes);
         simplex.set_anchors(counts.copied());
         simplex.set_blocks(model.layers.arcs_begin.iter().copied());
         let absent = model
@@ -102,27 +103,16 @@ impl<'m, 'p> Search<'m, 'p> {
         potentials: &mut Vec<Vec<i64>>,
         budget: &mut Budget<'_>,
     ) -> Result<(), MinimizeError> {
-        let is_weighted = self.model.ranks.first() == Some(&Rank::Weighted);
-        let t = super::cpu();
-        if is_weighted
-            && self.model.layers.kept.is_none()
-            && self.model.network.arc_count() >= SWEEP_ARCS_MIN
-        {
+        if self.model.sweeps() {
             self.sweep(budget)?;
-            eprintln!("sweep {:?} {:?} added {}", super::cpu() - t, self.simplex.stats(), self.added.len());
         }
         for rank in 0..self.model.ranks.len() {
-            let t = super::cpu();
             self.simplex.minimize(&self.model.costs[rank], budget)?;
-            loop {
-                potentials.push(self.simplex.potentials());
-                eprintln!("{rank} {:?} {:?}", super::cpu() - t, self.simplex.stats());
-                if !self.add_wanted(potentials) {
-                    break;
-                }
-                eprintln!("added {} {:?}", self.added.len(), super::cpu() - t);
+            potentials.push(self.simplex.potentials());
+            while self.add_wanted(potentials, budget)? {
                 potentials.pop();
                 self.simplex.go_on(budget)?;
+                potentials.push(self.simplex.potentials());
             }
             self.simplex.restrict();
         }
@@ -133,61 +123,42 @@ impl<'m, 'p> Search<'m, 'p> {
     fn sweep(&mut self, budget: &mut Budget<'_>) -> Result<(), MinimizeError> {
         let model = &*self.model;
         let cost = &model.costs[0];
-        let step = STEP * average(&cost.unit);
-        let counts: Vec<ArcId> = model.count_arcs().collect();
-        let prices = counts.iter().map(|&arc| (arc, 0));
-        let mut relaxed = self.simplex.relax(cost, prices)?;
-        let mut repriced = 0;
-        let mut outcome = Ok(());
-        for s in (0..model.problem.streams.len()).map(StreamId::at) {
-            if relaxed.pivots() - repriced >= counts.len() as u64 / PIVOTS_PART {
-                repriced = relaxed.pivots();
-                relaxed.reprice(|(_, high), overload| {
-                    step.saturating_mul(overload) / high.max(1)
-                });
-            }
-            let block = block_of(s);
-            outcome = relaxed.solve(block, budget);
-            while let (Ok(()), Some(absent)) = (&outcome, &mut self.absent) {
-                let wanted = absent.take_wanted(model, s, |hub, broker| {
-                    relaxed.potential(broker) - relaxed.potential(hub)
-                });
-                if wanted.is_empty() {
-                    break;
-                }
-                for wanted in wanted {
-                    let ends = (wanted.hub, model.layers.broker_nodes[wanted.broker.index()]);
-                    let added = relaxed.add_arc(ends, wanted.upper, block, budget);
-                    match added {
-                        Ok(arc) => self.added.push((s, Exit::late(wanted.broker, arc))),
-                        Err(error) => outcome = Err(error),
-                    }
-                }
-                if outcome.is_ok() {
-                    outcome = relaxed.solve(block, budget);
-                }
-            }
-            if outcome.is_err() {
-                break;
-            }
-        }
-        relaxed.close();
+        let mut sweep = Sweep {
+            model,
+            relaxed: (self.simplex).relax(cost, model.count_arcs().map(|arc| (arc, 0)))?,
+            absent: self.absent.as_mut(),
+            added: &mut self.added,
+            step: STEP * average(&cost.unit),
+            counts: model.count_arcs().count() as u64,
+            repriced: 0,
+        };
+        let streams = (0..model.problem.streams.len()).map(StreamId::at);
+        let mut streams = streams.map(|s| sweep.solve(s, budget));
+        let outcome = streams.find(Result::is_err).unwrap_or(Ok(()));
+        sweep.relaxed.close();
         self.extend_costs();
         outcome
     }
 
     /// Adds the absent exits that would lower the rank minimised last without raising one before. False if there are
     /// none.
-    fn add_wanted(&mut self, potentials: &[Vec<i64>]) -> bool {
+    fn add_wanted(
+        &mut self,
+        potentials: &[Vec<i64>],
+        budget: &mut Budget<'_>,
+    ) -> Result<bool, MinimizeError> {
         let Some(absent) = &mut self.absent else {
-            return false;
+            return Ok(false);
         };
         let before = self.added.len();
         let gain = |hub: NodeId, broker: NodeId| {
             let of = |rank: &Vec<i64>| rank[broker.index()] - rank[hub.index()];
-            potentials.iter().map(of).find(|&gain| gain != 0).unwrap_or(0)
+            let mut gains = potentials.iter().map(of);
+            gains.find(|&gain| gain != 0).unwrap_or(0)
         };
+        let brokers = self.model.problem.brokers.len() as u64;
         for s in (0..self.model.problem.streams.len()).map(StreamId::at) {
+            budget.spend(brokers).map_err(MinimizeError::Stopped)?;
             for wanted in absent.take_wanted(self.model, s, gain) {
                 let Wanted { broker, hub, upper } = wanted;
                 let head = self.model.layers.broker_nodes[broker.index()];
@@ -196,15 +167,68 @@ impl<'m, 'p> Search<'m, 'p> {
             }
         }
         self.extend_costs();
-        self.added.len() > before
+        Ok(self.added.len() > before)
     }
 
     /// Added arcs cost nothing.
     fn extend_costs(&mut self) {
         let arcs = self.model.network.arc_count() + self.added.len();
-        for cost in self.model.costs.iter_mut().filter(|cost| !cost.unit.is_empty()) {
+        for cost in self
+            .model
+            .costs
+            .iter_mut()
+            .filter(|cost| !cost.unit.is_empty())
+        {
             cost.unit.resize(arcs, 0);
         }
+    }
+}
+
+/// A sweep over the streams.
+struct Sweep<'s, 'm, 'p> {
+    model: &'m LeaderNetwork<'p>,
+    relaxed: Relaxed<'s>,
+    absent: Option<&'s mut Absent>,
+    added: &'s mut Vec<(StreamId, Exit)>,
+    /// Price of an overload of all that an arc may carry.
+    step: i64,
+    /// Number of counts.
+    counts: u64,
+    /// Pivots when the prices were set last.
+    repriced: u64,
+}
+
+impl Sweep<'_, '_, '_> {
+    /// Solves a stream at prices that are up to date.
+    fn solve(&mut self, s: StreamId, budget: &mut Budget<'_>) -> Result<(), MinimizeError> {
+        if self.relaxed.pivots() - self.repriced >= self.counts / PIVOTS_PART {
+            self.repriced = self.relaxed.pivots();
+            let step = self.step;
+            (self.relaxed)
+                .reprice(|(_, high), overload| step.saturating_mul(overload) / high.max(1));
+        }
+        budget.spend(self.counts).map_err(MinimizeError::Stopped)?;
+        self.relaxed.solve(block_of(s), budget)?;
+        while self.add_wanted(s, budget)? {
+            self.relaxed.solve(block_of(s), budget)?;
+        }
+        Ok(())
+    }
+
+    /// Adds the absent exits of a stream that want to enter. False if there are none.
+    fn add_wanted(&mut self, s: StreamId, budget: &mut Budget<'_>) -> Result<bool, MinimizeError> {
+        let Some(absent) = &mut self.absent else {
+            return Ok(false);
+        };
+        let relaxed = &mut self.relaxed;
+        let gain = |hub, broker| relaxed.potential(broker) - relaxed.potential(hub);
+        let wanted = absent.take_wanted(self.model, s, gain);
+        for &Wanted { broker, hub, upper } in &wanted {
+            let head = self.model.layers.broker_nodes[broker.index()];
+            let arc = relaxed.add_arc((hub, head), upper, block_of(s), budget)?;
+            self.added.push((s, Exit::late(broker, arc)));
+        }
+        Ok(!wanted.is_empty())
     }
 }
 
@@ -235,21 +259,32 @@ impl Exit {
 }
 
 impl LeaderNetwork<'_> {
+    /// Whether a sweep comes before the ranks.
+    fn sweeps(&self) -> bool {
+        self.ranks.first() == Some(&Rank::Weighted)
+            && self.layers.kept.is_none()
+            && self.network.arc_count() >= SWEEP_ARCS_MIN
+    }
+
     /// From the counts of brokers and zones, where they are both leaders and replicas.
     fn count_arcs(&self) -> impl Iterator<Item = ArcId> + '_ {
-        let nodes = self.layers.broker_nodes.iter().chain(&self.layers.zone_nodes);
+        let nodes = self
+            .layers
+            .broker_nodes
+            .iter()
+            .chain(&self.layers.zone_nodes);
         nodes.filter_map(|node| self.way[node.index()])
     }
 
     /// An arc to hang each node by.
     fn first_tree(&self, flow: &[i64]) -> Vec<Option<ArcId>> {
-        if self.ranks.first() != Some(&Rank::Weighted) || self.layers.kept.is_some() {
+        let Some(cost) = self.costs.first() else {
             return self.way.clone();
-        }
+        };
         let mut way = self.way.clone();
         for group in &self.groups.list {
             let used = (self.groups.choices(group)).filter(|&(arc, _)| flow[arc.index()] > 0);
-            let dearest = used.max_by_key(|&(arc, _)| self.costs[0].unit_cost(arc));
+            let dearest = used.max_by_key(|&(arc, _)| cost.unit_cost(arc));
             way[group.node.index()] = dearest.map(|(arc, _)| arc);
         }
         way
@@ -270,7 +305,12 @@ impl LeaderNetwork<'_> {
             let hub = layers.hubs[s.index() * self.problem.zones.len() + zone.index()];
             let head = layers.broker_nodes[exit.broker.index()];
             if let Some(hub) = hub {
-                builder.add_arc(hub, head, 0, super::absent::upper(self.problem, *s, exit.broker));
+                builder.add_arc(
+                    hub,
+                    head,
+                    0,
+                    super::absent::upper(self.problem, *s, exit.broker),
+                );
             }
         }
         self.network = builder.build().map_err(|error| error.to_string())?;
