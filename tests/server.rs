@@ -363,26 +363,20 @@ async fn streams_of_tags_and_allowed_brokers_reach_the_solver() {
 }
 
 #[tokio::test]
-async fn a_price_hint_is_not_used_and_the_report_says_so() {
+async fn the_prices_of_an_answer_may_be_sent_back() {
     let server = start(config()).await;
+    let mut client = server.client().await;
+    let cold = client
+        .optimize(optimize(small()))
+        .await
+        .unwrap()
+        .into_inner();
     let mut hinted = optimize(small());
     hinted.options = Some(pb::Options {
-        price_hint: vec![pb::Price {
-            rank: "weighted".into(),
-            broker: "a".into(),
-            ..Default::default()
-        }],
+        price_hint: cold.report.as_ref().unwrap().prices.clone(),
         ..Default::default()
     });
-    let mut client = server.client().await;
-    for (request, count) in [(hinted, 1), (optimize(small()), 0)] {
-        let answered = client.optimize(request).await.unwrap().into_inner();
-        let warnings = answered.report.unwrap().warnings;
-        let told = "options.price_hint is checked but not used by this version; it cannot change what is optimal";
-        assert_eq!(
-            warnings.iter().filter(|w| *w == told).count(),
-            count,
-            "{warnings:?}"
-        );
-    }
+    let warm = client.optimize(hinted).await.unwrap().into_inner();
+    assert_eq!(warm.report.unwrap().warnings, cold.report.unwrap().warnings);
+    assert_eq!(warm.plan.unwrap().after, cold.plan.unwrap().after);
 }

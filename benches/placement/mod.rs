@@ -9,11 +9,13 @@ use crate::network::{self, Bare, Form, dimacs};
 use crate::peers::{Peers, checked_cost, named};
 use crate::table::{Section, grouped};
 use shardflow_solver::budget::{Budget, never};
-use shardflow_solver::cost::Rank;
+use shardflow_solver::cost::{Rank, evaluate};
 use shardflow_solver::greedy::felix;
+use shardflow_solver::hint::PriceHint;
 use shardflow_solver::input::{PolicyInput, SnapshotInput};
+use shardflow_solver::model::leaders::{self, Solution};
 use shardflow_solver::simplex::Simplex;
-use shardflow_solver::snapshot::Problem;
+use shardflow_solver::snapshot::{Assignment, Problem};
 use shardflow_solver::strategy::{self, Answer, Outcome, SolveOptions};
 use shardflow_solver::validate;
 use shardflow_solver::verify;
@@ -32,6 +34,9 @@ const HUB_SHARDS_MAX: usize = 200_000;
 /// The plan of a snapshot in memory, the row that others are held against.
 const PLAN: &str = "snapshot in memory to verified plan";
 
+/// The part of that which peers do: the network built, all ranks minimised and checked, shards seated.
+const NETWORK: &str = "leader network from the tiers' plan, all ranks";
+
 /// Measures one family.
 ///
 /// # Errors
@@ -43,7 +48,7 @@ pub(crate) fn bench(
     files: &Path,
 ) -> Result<Section, String> {
     let (snapshot, policy) = family::make(size, SEED);
-    let (problem, answer) = plan(&snapshot, &policy)?;
+    let (problem, answer) = plan(&snapshot, &policy, &SolveOptions::default())?;
     let weighted = weighted_alone(&answer)?;
     let bares = bares(size, forms, peers, &problem)?;
     let mut contestants = planners(size, &snapshot, &policy, &problem, &answer);
@@ -71,9 +76,14 @@ pub(crate) fn bench(
     }
     let mut rows = contest::hold(contestants)?;
     let planned = perturb::planned(&snapshot, &problem, &answer.plan.placement);
+    let proof = answer.report.certificate.as_ref().ok_or("no prices")?;
+    let prices = SolveOptions {
+        price_hint: PriceHint::of(&problem, proof),
+        ..SolveOptions::default()
+    };
     for edit in Perturbation::ALL {
         let edited = edit.apply(&planned, SEED);
-        rows.extend(contest::hold(after(edit, size, &edited, &policy))?);
+        rows.extend(contest::hold(after(edit, size, &edited, &policy, &prices))?);
     }
     notes.push(format!("`weighted` {weighted}, proven; all answers agree."));
     Ok(Section {
@@ -122,33 +132,48 @@ fn planners<'a>(
     answer: &'a Answer,
 ) -> Vec<Contestant<'a>> {
     let planned = move || {
-        let (time, (_, answer)) = time(|| (), |()| plan(snapshot, policy))?;
+        let (time, (_, answer)) =
+            time(|| (), |()| plan(snapshot, policy, &SolveOptions::default()))?;
         Ok(run(time, Some(weighted_alone(&answer)?)))
+    };
+    let start = felix::plan(problem, &mut Budget::new(None, &never)).unwrap_or_default();
+    let optimum = move || {
+        let (time, solution) = time(|| (), |()| solve_network(problem, &start))?;
+        let cost = evaluate(problem, &solution.placement).0[Rank::Weighted];
+        Ok(run(time, Some(i128::from(cost))))
     };
     let tiers = move || Ok(run(time(|| (), |()| tiers(problem))?.0, None));
     let verified = move || Ok(run(time(|| (), |()| verify(problem, answer))?.0, None));
     vec![
         Contestant::ours(PLAN, size.name, planned),
+        Contestant::ours(NETWORK, size.name, optimum),
         Contestant::ours("greedy tiers alone", size.name, tiers),
         Contestant::ours("verifier alone", size.name, verified),
     ]
 }
 
-/// Plans of the cluster after an edit, from the layout that was planned before. All of them have the same optimum.
+/// Plans of the cluster after an edit, from the layout that was planned before, without and with the prices of its
+/// plan. All of them have the same optimum.
 fn after<'a>(
     edit: Perturbation,
     size: &Size,
     edited: &'a SnapshotInput,
     policy: &'a PolicyInput,
+    prices: &'a SolveOptions,
 ) -> Vec<Contestant<'a>> {
     let problem = format!("{} after {}", size.name, edit.name());
-    let cold = move || {
-        let (time, (_, answer)) = time(|| (), |()| plan(edited, policy))?;
+    let without = SolveOptions::default();
+    let planned = move |options: &SolveOptions| {
+        let (time, (_, answer)) = time(|| (), |()| plan(edited, policy, options))?;
         let cost = i128::from(answer.plan.after.0[Rank::Weighted]);
         Ok(run(time, Some(cost)))
     };
     let name = format!("{}: {PLAN}", edit.name());
-    vec![Contestant::ours(name, &problem, cold)]
+    let hinted = format!("{name}, with price_hint");
+    vec![
+        Contestant::ours(name, &problem, move || planned(&without)),
+        Contestant::ours(hinted, &problem, move || planned(prices)),
+    ]
 }
 
 /// The simplex on a plain network, as on one read from a file.
@@ -167,11 +192,15 @@ fn run(time: Duration, cost: Option<i128>) -> Run {
     }
 }
 
-fn plan(snapshot: &SnapshotInput, policy: &PolicyInput) -> Result<(Problem, Answer), String> {
+fn plan(
+    snapshot: &SnapshotInput,
+    policy: &PolicyInput,
+    options: &SolveOptions,
+) -> Result<(Problem, Answer), String> {
     let problem =
         validate::build(snapshot, policy).map_err(|rejection| format!("{rejection:?}"))?;
-    let answer = strategy::solve(&problem, &SolveOptions::default(), &never)
-        .map_err(|finding| finding.to_string())?;
+    let answer =
+        strategy::solve(&problem, options, &never).map_err(|finding| finding.to_string())?;
     if answer.report.outcome != Outcome::Optimal {
         return Err("the plan is not proven optimal".to_owned());
     }
@@ -187,6 +216,12 @@ fn weighted_alone(answer: &Answer) -> Result<i128, String> {
         Some(rank) => Err(format!("the plan costs {} in {}", cost[*rank], rank.name())),
         None => Ok(i128::from(cost[Rank::Weighted])),
     }
+}
+
+fn solve_network(problem: &Problem, start: &[Assignment]) -> Result<Solution, String> {
+    let mut budget = Budget::new(None, &never);
+    leaders::solve(problem, start, &PriceHint::default(), &mut budget)
+        .map_err(|error| error.to_string())
 }
 
 fn tiers(problem: &Problem) -> Result<(), String> {

@@ -11,6 +11,7 @@ pub mod explain;
 pub mod greedy;
 #[cfg(feature = "highs")]
 pub mod highs;
+pub mod hint;
 mod ids;
 pub mod input;
 pub mod linear;

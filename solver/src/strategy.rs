@@ -10,6 +10,7 @@ use crate::budget::{Budget, Stop};
 use crate::certificate::Certificate;
 use crate::cost::{Cost, RANKS, Rank, evaluate};
 use crate::greedy::felix;
+use crate::hint::PriceHint;
 use crate::model::current;
 use crate::model::leaders::{self, LeaderError};
 use crate::plan::{self, Plan};
@@ -36,12 +37,14 @@ pub enum Planner {
 }
 
 /// How to plan.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SolveOptions {
     /// Who plans.
     pub planner: Planner,
     /// Most solver work.
     pub work_limit: Option<u64>,
+    /// Prices to start from.
+    pub price_hint: PriceHint,
 }
 
 /// Whose plan the answer holds.
@@ -138,7 +141,7 @@ pub fn solve(
     let mut certificate = None;
     let mut is_refused = false;
     if options.planner != Planner::GreedyTiers && stop.is_none() {
-        match leaders::solve(problem, candidates.best(), &mut budget) {
+        match leaders::solve(problem, candidates.best(), &options.price_hint, &mut budget) {
             Ok(solution) => {
                 stop = solution.stop;
                 certificate = Some(solution.certificate);

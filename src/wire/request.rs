@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
 
 use shardflow_solver::cost::Rank;
+use shardflow_solver::hint::PriceHint;
 use shardflow_solver::input::{
     BalanceInput, BrokerInput, InFlightInput, PolicyInput, ShardInput, SnapshotInput, SpreadInput,
     StreamInput, TrafficSourceInput, WeightsInput, ZoneLimitInput,
@@ -239,17 +240,15 @@ pub(crate) fn options(
         pb::Assignments::Changed => Listing::Changed,
         pb::Assignments::None => Listing::None,
     };
-    let mut warnings = Vec::new();
+    let warnings = Vec::new();
     if !message.price_hint.is_empty() {
         price_hint(&message.price_hint, at, snapshot, findings);
-        warnings.push(format!(
-            "{at}.price_hint is checked but not used by this version; it cannot change what is optimal"
-        ));
     }
     OptionsRead {
         solve: SolveOptions {
             planner,
             work_limit: message.work_limit,
+            price_hint: first_prices(&message.price_hint),
         },
         time_budget: message
             .time_budget
@@ -284,8 +283,25 @@ fn time_budget(
     legal
 }
 
-/// Prices can't change what is optimal, so this version starts without them; it only refuses what can't be prices
-/// of this snapshot.
+/// What engines start from: prices of one more leader by weighted cost.
+fn first_prices(prices: &[pb::Price]) -> PriceHint {
+    let mut hint = PriceHint::default();
+    let is_unit_price = |price: &&pb::Price| {
+        let is_of_leader = matches!(price.role(), pb::Role::Unspecified | pb::Role::Leader);
+        let is_of_unit = matches!(price.rule(), pb::Rule::Unspecified | pb::Rule::None);
+        is_of_leader && is_of_unit && price.rank == Rank::Weighted.name()
+    };
+    for price in prices.iter().filter(is_unit_price) {
+        if price.broker.is_empty() {
+            hint.zones.push((price.zone.clone(), price.value));
+        } else {
+            hint.brokers.push((price.broker.clone(), price.value));
+        }
+    }
+    hint
+}
+
+/// Refuses what can't be prices of this snapshot.
 fn price_hint(prices: &[pb::Price], at: &str, snapshot: &SnapshotInput, findings: &mut Findings) {
     let brokers: HashSet<&str> = snapshot.brokers.iter().map(|b| b.id.as_str()).collect();
     let mut zones: HashSet<&str> = snapshot.brokers.iter().map(|b| b.zone.as_str()).collect();

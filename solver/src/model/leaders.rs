@@ -46,11 +46,13 @@ mod counts;
 mod offers;
 mod search;
 mod solution;
+mod tree;
 
 pub use solution::Solution;
 
 use crate::budget::{Budget, Stop};
 use crate::cost::{Rank, evaluate};
+use crate::hint::PriceHint;
 use crate::network::{ArcId, Network, NodeId, RankCost};
 use crate::snapshot::{Assignment, BrokerId, Problem, Roles, Shard, ShardId, StreamId, ZoneId};
 use crate::verify::flow;
@@ -220,7 +222,8 @@ pub enum LeaderError {
 
 /// Improves an admissible placement to the optimum, or as far as the budget goes.
 ///
-/// The result is never worse than `start`, and holds prices for every rank that was begun.
+/// `hint` may be empty or wrong: it changes how long it takes, and which of several optima is found, no more. The result
+/// is never worse than `start`, and holds prices for every rank that was begun.
 ///
 /// # Errors
 /// Where the budget stops the build of the network, or the network is refused.
@@ -229,6 +232,7 @@ pub enum LeaderError {
 pub fn solve(
     problem: &Problem,
     start: &[Assignment],
+    hint: &PriceHint,
     budget: &mut Budget<'_>,
 ) -> Result<Solution, LeaderError> {
     let cost = evaluate(problem, start).0;
@@ -236,7 +240,7 @@ pub fn solve(
         .take_while(|&&rank| rank < Rank::Weighted && cost[rank] == 0)
         .count();
     let mut model = LeaderNetwork::build(problem, held, start, budget)?;
-    let search = Search::new(&mut model, start).map_err(LeaderError::Refused)?;
+    let search = Search::new(&mut model, start, hint).map_err(LeaderError::Refused)?;
     let Found {
         flow,
         potentials,

@@ -49,11 +49,11 @@ impl Simplex {
     pub fn relax(
         &mut self,
         rank: &RankCost,
-        shared: impl Iterator<Item = (ArcId, i64)>,
+        shared: &[(ArcId, i64)],
     ) -> Result<Relaxed<'_>, CostError> {
         let reach = self.load(rank)?;
         let mut relaxed = Vec::new();
-        for (id, price) in shared {
+        for &(id, price) in shared {
             let arc = self.tree.root() + id.index();
             if !self.is_in_tree(arc) || self.slopes.is_bent(arc) {
                 continue;

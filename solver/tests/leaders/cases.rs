@@ -34,11 +34,17 @@ pub(crate) fn solve(problem: &Problem) -> Answer {
 
 /// The answer under a work limit. There is nothing to say about it where the network sees every count.
 pub(crate) fn solve_within(problem: &Problem, work_limit: Option<u64>) -> Answer {
-    let options = SolveOptions {
-        work_limit,
-        ..SolveOptions::default()
-    };
-    let answer = strategy::solve(problem, &options, &never).expect("leader problems are built");
+    solve_with(
+        problem,
+        &SolveOptions {
+            work_limit,
+            ..SolveOptions::default()
+        },
+    )
+}
+
+pub(crate) fn solve_with(problem: &Problem, options: &SolveOptions) -> Answer {
+    let answer = strategy::solve(problem, options, &never).expect("leader problems are built");
     if !counts_cross(problem) {
         assert_eq!(answer.report.warnings, problem.warnings);
     }

@@ -4,7 +4,8 @@
 //! * `dense`: a mixed-integer model of medium problems, written from the contract, through HiGHS;
 //! * `orphans`: shards without a leader whose follower takes a place, case by case;
 //! * `promises`: input order, names, idempotence, prefixes of the steps, never worse than the fallbacks;
-//! * `budgets`: answers under a work limit.
+//! * `budgets`: answers under a work limit;
+//! * `hints`: prices to start from, right ones and others.
 //!
 //! Every failure names the seed of its case; `cases::generate` rebuilds it.
 
@@ -14,6 +15,7 @@ mod cases;
 mod choices;
 mod dense;
 mod exhaustive;
+mod hints;
 mod layouts;
 mod orphans;
 mod promises;

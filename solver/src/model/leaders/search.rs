@@ -1,7 +1,7 @@
 //! From an admissible placement to the optimum.
 //!
-//! 1. *Tree*: counts by their own arcs, shards by the dearest arc that they use.
-//! 2. *Sweep*, where the first rank is `weighted`: streams are solved one after another, while counts of brokers and
+//! 1. *Tree*: each node by its cheapest way at guessed prices (`tree`).
+//! 2. *Sweep*, where the first rank is `weighted` and the network is large or prices were given: streams are solved one after another, while counts of brokers and
 //!    zones have prices instead of bounds ([`crate::simplex::Relaxed`]). A price rises with what its count is above its
 //!    bounds, by [`STEP`] times what an arc costs on average at an overload of the whole bound, and falls below them.
 //!    One sweep leaves some 0.1 % of the shards of a large cluster outside the bounds. More sweeps were no faster in
@@ -12,6 +12,7 @@ use super::absent::{Absent, Wanted};
 use super::{Exit, LeaderNetwork};
 use crate::budget::{Budget, Stop};
 use crate::cost::Rank;
+use crate::hint::{FirstPrices, PriceHint};
 use crate::network::{ArcId, NodeId};
 use crate::simplex::{MinimizeError, Relaxed, Simplex};
 use crate::snapshot::{Assignment, BrokerId, StreamId};
@@ -29,6 +30,9 @@ const SWEEP_ARCS_MIN: usize = 20_000;
 pub(super) struct Search<'m, 'p> {
     model: &'m mut LeaderNetwork<'p>,
     simplex: Simplex,
+    /// First prices of the counts.
+    prices: Vec<(ArcId, i64)>,
+    is_hinted: bool,
     /// None where all exits are there.
     absent: Option<Absent>,
     added: Vec<(StreamId, Exit)>,
@@ -44,16 +48,20 @@ pub(super) struct Found {
 }
 
 impl<'m, 'p> Search<'m, 'p> {
-    /// The engine at the start.
+    /// The engine at a start, with first prices of the counts.
     ///
     /// # Errors
     /// What is wrong with the start.
     pub(super) fn new(
         model: &'m mut LeaderNetwork<'p>,
         start: &[Assignment],
+        hint: &PriceHint,
     ) -> Result<Self, String> {
         let flow = model.flow_of(start);
-        let way = model.first_tree(&flow);
+        let first = hint.first_prices(model.problem);
+        let is_hinted = first.is_some();
+        let prices = model.count_prices(first.as_ref());
+        let way = model.first_tree(&flow, &prices);
         let mut simplex =
             Simplex::from_flow(&model.network, flow, &way).map_err(|error| error.to_string())?;
         let counts = model
@@ -69,6 +77,8 @@ impl<'m, 'p> Search<'m, 'p> {
         Ok(Search {
             model,
             simplex,
+            prices,
+            is_hinted,
             absent,
             added: Vec::new(),
         })
@@ -103,8 +113,13 @@ impl<'m, 'p> Search<'m, 'p> {
         potentials: &mut Vec<Vec<i64>>,
         budget: &mut Budget<'_>,
     ) -> Result<(), MinimizeError> {
-        if self.model.sweeps() {
+        if self.sweeps() {
             self.sweep(budget)?;
+            eprintln!(
+                "ZZ sweep {:?} added {}",
+                self.simplex.stats(),
+                self.added.len()
+            );
         }
         for rank in 0..self.model.ranks.len() {
             self.simplex.minimize(&self.model.costs[rank], budget)?;
@@ -119,17 +134,24 @@ impl<'m, 'p> Search<'m, 'p> {
         Ok(())
     }
 
+    /// Whether a sweep comes before the ranks.
+    fn sweeps(&self) -> bool {
+        self.model.ranks.first() == Some(&Rank::Weighted)
+            && self.model.layers.kept.is_none()
+            && (self.is_hinted || self.model.network.arc_count() >= SWEEP_ARCS_MIN)
+    }
+
     /// Solves one stream after another, with prices on counts.
     fn sweep(&mut self, budget: &mut Budget<'_>) -> Result<(), MinimizeError> {
         let model = &*self.model;
         let cost = &model.costs[0];
         let mut sweep = Sweep {
             model,
-            relaxed: (self.simplex).relax(cost, model.count_arcs().map(|arc| (arc, 0)))?,
+            relaxed: self.simplex.relax(cost, &self.prices)?,
             absent: self.absent.as_mut(),
             added: &mut self.added,
             step: STEP * average(&cost.unit),
-            counts: model.count_arcs().count() as u64,
+            counts: self.prices.len() as u64,
             repriced: 0,
         };
         let streams = (0..model.problem.streams.len()).map(StreamId::at);
@@ -259,35 +281,17 @@ impl Exit {
 }
 
 impl LeaderNetwork<'_> {
-    /// Whether a sweep comes before the ranks.
-    fn sweeps(&self) -> bool {
-        self.ranks.first() == Some(&Rank::Weighted)
-            && self.layers.kept.is_none()
-            && self.network.arc_count() >= SWEEP_ARCS_MIN
-    }
-
-    /// From the counts of brokers and zones, where they are both leaders and replicas.
-    fn count_arcs(&self) -> impl Iterator<Item = ArcId> + '_ {
-        let nodes = self
-            .layers
-            .broker_nodes
-            .iter()
-            .chain(&self.layers.zone_nodes);
-        nodes.filter_map(|node| self.way[node.index()])
-    }
-
-    /// An arc to hang each node by.
-    fn first_tree(&self, flow: &[i64]) -> Vec<Option<ArcId>> {
-        let Some(cost) = self.costs.first() else {
-            return self.way.clone();
+    /// The arcs from the counts of zones and brokers, where they are both leaders and replicas, with first prices.
+    fn count_prices(&self, first: Option<&FirstPrices>) -> Vec<(ArcId, i64)> {
+        let of = |nodes: &[NodeId], prices: Option<&Vec<i64>>| -> Vec<(ArcId, i64)> {
+            let arcs = nodes.iter().map(|node| self.way[node.index()]);
+            let price = |at: usize| prices.map_or(0, |prices| prices[at]);
+            let priced = arcs.enumerate().map(|(at, arc)| Some((arc?, price(at))));
+            priced.flatten().collect()
         };
-        let mut way = self.way.clone();
-        for group in &self.groups.list {
-            let used = (self.groups.choices(group)).filter(|&(arc, _)| flow[arc.index()] > 0);
-            let dearest = used.max_by_key(|&(arc, _)| cost.unit_cost(arc));
-            way[group.node.index()] = dearest.map(|(arc, _)| arc);
-        }
-        way
+        let zones = of(&self.layers.zone_nodes, first.map(|first| &first.zones));
+        let brokers = of(&self.layers.broker_nodes, first.map(|first| &first.brokers));
+        [zones, brokers].concat()
     }
 
     /// Puts exits that were added to the engine into the network.
