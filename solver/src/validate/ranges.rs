@@ -5,8 +5,8 @@
 //! check an addition.
 
 use super::snapshot::Resolved;
-use super::{Findings, Pace};
-use crate::budget::Stop;
+use super::Findings;
+use crate::budget::{Pace, Stop};
 use crate::input::{SnapshotInput, TrafficSourceInput};
 use crate::snapshot::Weights;
 
