@@ -162,7 +162,7 @@ pub fn solve(
         ..
     } = candidates;
     let is_finished = certificate.is_some() && stop.is_none();
-    let mut answer = label(problem, engine, plan, certificate, bound);
+    let mut answer = label(engine, plan, certificate, bound);
     let report = &mut answer.report;
     if is_finished && report.outcome == Outcome::Feasible {
         warnings.extend(held_back(problem));
@@ -183,7 +183,7 @@ pub fn judge(problem: &Problem, placement: Vec<Assignment>) -> Answer {
     let faults = verify::placement::check(problem, &placement).faults;
     let plan = plan::make(problem, placement);
     let bound = verify::bound::bound(problem, &Certificate::default());
-    let mut answer = label(problem, Engine::External, plan, None, bound);
+    let mut answer = label(Engine::External, plan, None, bound);
     if !faults.is_empty() {
         answer.report.outcome = Outcome::Feasible;
     }
@@ -425,7 +425,6 @@ fn fault(problem: &Problem, plan: &Plan, pace: &mut Pace<'_>) -> Result<Option<S
 
 /// A plan as an answer, with what the bound of its prices proves.
 fn label(
-    problem: &Problem,
     engine: Engine,
     plan: Plan,
     certificate: Option<Certificate>,

@@ -13,10 +13,7 @@ pub fn placement(problem: &Problem) -> Vec<Assignment> {
 ///
 /// # Errors
 /// The interrupt's reason.
-pub fn placement_within(
-    problem: &Problem,
-    pace: &mut Pace<'_>,
-) -> Result<Vec<Assignment>, Stop> {
+pub fn placement_within(problem: &Problem, pace: &mut Pace<'_>) -> Result<Vec<Assignment>, Stop> {
     let mut placement = Vec::with_capacity(problem.shards.len());
     for id in problem.shard_ids() {
         pace.step(1)?;

@@ -153,9 +153,8 @@ impl Advocate<'_> {
         let (mut free, mut rules) = (Few::default(), Few::default());
         let (mut zones, mut brokers) = (Few::default(), Few::default());
         let mut is_named = vec![[false; 2]; self.problem.zones.len()];
-        let mut is_first = |zone: ZoneId, list: usize| {
-            !std::mem::replace(&mut is_named[zone.index()][list], true)
-        };
+        let mut is_first =
+            |zone: ZoneId, list: usize| !std::mem::replace(&mut is_named[zone.index()][list], true);
         for broker in self.problem.broker_ids() {
             match self.hold(broker) {
                 None => {}

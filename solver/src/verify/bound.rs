@@ -51,7 +51,9 @@ mod prices;
 use self::convex::{Range, Shape, add_minimum};
 use self::hubs::Hubs;
 use self::prices::{Prices, Row};
-use super::placement::{Bands, Own, Replicas, Shares, Tally, Vector, Wanted, live_leader, live_replicas};
+use super::placement::{
+    Bands, Own, Replicas, Shares, Tally, Vector, Wanted, live_leader, live_replicas,
+};
 use super::{Fault, Rule};
 use crate::budget::{Pace, Stop, unstopped};
 use crate::certificate::{Certificate, RankPrices, SlotPrice};

@@ -279,10 +279,7 @@ impl Tally {
         }
     }
     /// Counts of the present layout.
-    pub(in crate::verify) fn present(
-        problem: &Problem,
-        pace: &mut Pace<'_>,
-    ) -> Result<Self, Stop> {
+    pub(in crate::verify) fn present(problem: &Problem, pace: &mut Pace<'_>) -> Result<Self, Stop> {
         let mut tally = Self::empty(problem);
         for shard in &problem.shards {
             pace.step(1)?;
@@ -551,7 +548,9 @@ impl Bands {
     /// Whether a broker is level with nothing, its share being no more than `largest`.
     fn are_level_empty(&mut self, largest: u32) -> bool {
         let total = self.share_total;
-        let mut kinds = [&mut self.leaders, &mut self.replicas].into_iter().flatten();
+        let mut kinds = [&mut self.leaders, &mut self.replicas]
+            .into_iter()
+            .flatten();
         total == 0 || kinds.all(|divided| divided.level(largest, total).low <= 0)
     }
     /// The broker's level count of leaders.
