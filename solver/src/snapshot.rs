@@ -396,6 +396,9 @@ impl Problem {
     }
     /// Zones of the live replicas.
     pub fn zones_spanned(&self, assignment: &Assignment) -> u32 {
+        if assignment.followers.is_empty() {
+            return self.live(assignment).count() as u32;
+        }
         let zones = self.live(assignment).map(|b| self.zone_of(b));
         let mut zones: SmallVec<[ZoneId; 8]> = zones.collect();
         zones.sort_unstable();

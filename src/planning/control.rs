@@ -30,7 +30,7 @@ const GRACE: Duration = Duration::from_millis(25);
 const JUDGE: u32 = 10;
 
 /// To make a plan in which nearly all shards move and to verify it, in tenths of the same.
-const FINISH: u32 = 20;
+const FINISH: u32 = 32;
 
 /// To encode an answer and send it on its way, in tenths of the same.
 const TELL: u32 = 15;
@@ -221,7 +221,7 @@ mod tests {
         let budget = times(Some(SECOND), None);
         let by = |ms| Some((ms, Stop::TimeBudget));
         assert_eq!(ends(budget, Duration::ZERO), [by(1000), by(1025), by(1025)]);
-        assert_eq!(ends(budget, 100 * MS), [by(725), by(925), by(1025)]);
+        assert_eq!(ends(budget, 100 * MS), [by(605), by(925), by(1025)]);
         // Judging comes first where there is no time for more, and nothing ends before the start.
         assert_eq!(ends(budget, 600 * MS), [by(0), by(425), by(1025)]);
     }
@@ -231,7 +231,7 @@ mod tests {
         let deadline = times(None, Some(SECOND));
         let by = |ms| Some((ms, Stop::Deadline));
         assert_eq!(ends(deadline, Duration::ZERO), [by(990), by(990), by(990)]);
-        assert_eq!(ends(deadline, 40 * MS), [by(810), by(890), by(930)]);
+        assert_eq!(ends(deadline, 40 * MS), [by(762), by(890), by(930)]);
         assert_eq!(ends(deadline, 400 * MS), [by(250), by(250), by(390)]);
     }
 

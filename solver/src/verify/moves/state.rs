@@ -94,6 +94,9 @@ impl State {
 
 /// Live replicas are as wanted, and lost ones are listed only where they were.
 fn is_end(problem: &Problem, end: &Assignment, wanted: &Assignment) -> bool {
+    if end == wanted {
+        return true;
+    }
     let sorted = |assignment: &Assignment| {
         let mut live = live_replicas(problem, assignment);
         live.sort_unstable();
