@@ -213,7 +213,8 @@ pub fn compare(
     control: &Control,
 ) -> Result<pb::CompareResponse, Refusal> {
     let mut findings = Findings::default();
-    let clock = control.clock(Instant::now(), None);
+    let shards = request.snapshot.as_ref().map_or(0, |s| s.shards.len());
+    let clock = control.clock(Instant::now(), None, shards);
     let interrupt = || clock.stop(Phase::Current);
     let mut snapshot = SnapshotInput::default();
     let mut pace = Pace::new(&interrupt);
@@ -372,7 +373,7 @@ impl Side {
                 Ok(self.told(answer, &OptionsRead::default(), started))
             }
             Source::Planned(options) => {
-                let clock = control.clock(started, options.time_budget);
+                let clock = control.clock(started, options.time_budget, self.problem.shards.len());
                 let clock = clock.set_aside(self.prepared).until_judged(self.prepared);
                 let answer = strategy::solve(&self.problem, &options.solve, &clock);
                 let answer = answer.map_err(|unsolved| match unsolved {
@@ -430,8 +431,11 @@ fn prepare(
     let options = request.options.as_ref();
     let options = read::options(options, "options", message, &mut in_options);
     let clock = match control {
-        Some(control) => control.clock(started, options.time_budget),
-        None => Control::default().clock(started, None),
+        Some(control) => {
+            let shards = message.map_or(0, |snapshot| snapshot.shards.len());
+            control.clock(started, options.time_budget, shards)
+        }
+        None => Control::default().clock(started, None, 0),
     };
     let interrupt = || clock.stop(Phase::Current);
     read::snapshot(message, input, &mut findings, &mut Pace::new(&interrupt))?;

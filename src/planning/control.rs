@@ -9,7 +9,7 @@
 //! ```text
 //!   Plan ends      JUDGE · prepared before Current, which judges the present layout
 //!   Search ends    FINISH · prepared before Plan, which makes and verifies the best plan
-//!   Current ends   GRACE after a time budget; before a deadline by the time to tell the answer
+//!   Current ends   GRACE after a time budget, or before a deadline by the time to tell the answer; less TIDY · shards
 //! ```
 //!
 //! A time budget ends the search at the latest when it is spent; what follows may take [`GRACE`] more, so that a small
@@ -31,6 +31,9 @@ const JUDGE: u32 = 10;
 
 /// To make a plan in which nearly all shards move and to verify it, in tenths of the same.
 const FINISH: u32 = 32;
+
+/// To give back the memory of one shard, as read and as validated: what is left to do wherever a call is stopped.
+const TIDY: Duration = Duration::from_nanos(150);
 
 /// To encode an answer and send it on its way, in tenths of the same.
 const TELL: u32 = 15;
@@ -75,10 +78,16 @@ impl Control {
         }
     }
 
-    /// The clock of a call that started at `started`, for reading and validating its request.
-    pub(super) fn clock(&self, started: Instant, time_budget: Option<Duration>) -> Clock {
+    /// The clock of a call about so many shards that started at `started`, for reading and validating its request.
+    pub(super) fn clock(
+        &self,
+        started: Instant,
+        time_budget: Option<Duration>,
+        shards: usize,
+    ) -> Clock {
         let times = Times {
             started,
+            tidy: TIDY.saturating_mul(u32::try_from(shards).unwrap_or(u32::MAX)),
             budget: time_budget.and_then(|budget| started.checked_add(budget)),
             deadline: self.deadline,
         };
@@ -95,6 +104,8 @@ impl Control {
 #[derive(Clone, Copy)]
 struct Times {
     started: Instant,
+    /// What it takes to leave.
+    tidy: Duration,
     /// When the time budget is spent.
     budget: Option<Instant>,
     deadline: Option<Instant>,
@@ -109,6 +120,7 @@ impl Times {
         let tenths = |count: u32| prepared.saturating_mul(count) / 10;
         let tell = TELL_MIN.saturating_add(tenths(TELL));
         let following = [tenths(JUDGE + FINISH), tenths(JUDGE), Duration::ZERO];
+        let following = following.map(|time| time.saturating_add(self.tidy));
         let latest = [Duration::ZERO, GRACE, GRACE];
         let before = |at: Instant, time: Duration| at.checked_sub(time).unwrap_or(self.started);
         std::array::from_fn(|phase| {
@@ -166,8 +178,8 @@ impl Clock {
         self.cancelled_at.set(Some(since));
         let left = match phase {
             Phase::Search => Duration::ZERO,
-            Phase::Plan => GRACE / 2,
-            Phase::Current => GRACE,
+            Phase::Plan => GRACE.saturating_sub(self.times.tidy) / 2,
+            Phase::Current => GRACE.saturating_sub(self.times.tidy),
         };
         now - since >= left
     }
@@ -194,6 +206,7 @@ mod tests {
         let started = Instant::now();
         Times {
             started,
+            tidy: Duration::ZERO,
             budget: budget.map(|budget| started + budget),
             deadline: deadline.map(|deadline| started + deadline),
         }
@@ -209,7 +222,7 @@ mod tests {
     #[test]
     fn nothing_stops_an_unlimited_call() {
         let clock = Control::default()
-            .clock(Instant::now(), None)
+            .clock(Instant::now(), None, 1)
             .set_aside(SECOND);
         for phase in [Phase::Search, Phase::Plan, Phase::Current] {
             assert_eq!(clock.stop(phase), None);
@@ -224,6 +237,18 @@ mod tests {
         assert_eq!(ends(budget, 100 * MS), [by(605), by(925), by(1025)]);
         // Judging comes first where there is no time for more, and nothing ends before the start.
         assert_eq!(ends(budget, 600 * MS), [by(0), by(425), by(1025)]);
+    }
+
+    #[test]
+    fn many_shards_leave_time_to_leave() {
+        let large = Times {
+            tidy: 100 * MS,
+            ..times(Some(SECOND), None)
+        };
+        let by = |ms| Some((ms, Stop::TimeBudget));
+        assert_eq!(ends(large, Duration::ZERO), [by(925), by(925), by(925)]);
+        let clock = Control::default().clock(Instant::now(), None, 1_000_000);
+        assert_eq!(clock.times.tidy, 150 * MS);
     }
 
     #[test]
@@ -250,7 +275,7 @@ mod tests {
         let Some(past) = Instant::now().checked_sub(10 * SECOND) else {
             return;
         };
-        let spent = |budget| Control::default().clock(past, Some(budget));
+        let spent = |budget| Control::default().clock(past, Some(budget), 1);
         assert_eq!(spent(SECOND).stop(Phase::Current), Some(Stop::TimeBudget));
         let near = spent(12 * SECOND).set_aside(SECOND);
         assert_eq!(near.stop(Phase::Search), Some(Stop::TimeBudget));
@@ -266,12 +291,12 @@ mod tests {
         let Some(past) = Instant::now().checked_sub(10 * SECOND) else {
             return;
         };
-        let spent = Control::default().clock(past, Some(SECOND));
+        let spent = Control::default().clock(past, Some(SECOND), 1);
         let spent = spent.set_aside(SECOND).until_judged(SECOND);
         assert_eq!(spent.stop(Phase::Plan), Some(Stop::TimeBudget));
         assert_eq!(spent.stop(Phase::Current), None);
         let late = Control::default().with_deadline(Some(past + SECOND));
-        let late = late.clock(past, Some(SECOND)).until_judged(SECOND);
+        let late = late.clock(past, Some(SECOND), 1).until_judged(SECOND);
         assert_eq!(late.stop(Phase::Current), Some(Stop::Deadline));
     }
 
@@ -279,7 +304,7 @@ mod tests {
     fn a_cancellation_goes_before_all_and_leaves_time_to_finish() {
         let token = CancellationToken::new();
         let control = Control::new(token.clone()).with_deadline(Some(Instant::now()));
-        let clock = control.clock(Instant::now(), None);
+        let clock = control.clock(Instant::now(), None, 1);
         assert_eq!(clock.stop(Phase::Search), Some(Stop::Deadline));
         token.cancel();
         assert_eq!(clock.stop(Phase::Search), Some(Stop::Cancelled));
@@ -289,7 +314,7 @@ mod tests {
             .and_then(|at| at.checked_sub(GRACE));
         clock.cancelled_at.set(seen);
         assert_eq!(clock.stop(Phase::Current), Some(Stop::Cancelled));
-        let unlimited = Control::new(token).clock(Instant::now(), None);
+        let unlimited = Control::new(token).clock(Instant::now(), None, 1);
         assert_eq!(unlimited.stop(Phase::Search), Some(Stop::Cancelled));
         assert_eq!(unlimited.stop(Phase::Plan), None);
         assert_eq!(unlimited.stop(Phase::Current), None);

@@ -272,6 +272,18 @@ mod tests {
     }
 
     #[test]
+    fn what_was_stopped_unchecked_is_told_by_the_code_for_it() {
+        let cancelled = refused(&Refusal::Stopped(Stop::Cancelled));
+        assert_eq!(cancelled.code(), Code::Cancelled);
+        let late = refused(&Refusal::Stopped(Stop::Deadline));
+        assert_eq!(late.code(), Code::DeadlineExceeded);
+        assert_eq!(
+            late.message(),
+            "the deadline came before the request was checked"
+        );
+    }
+
+    #[test]
     fn a_panic_is_told_by_an_id_only() {
         let status = failed(&Failure::Panicked("secret".into()));
         assert_eq!(status.code(), Code::Internal);

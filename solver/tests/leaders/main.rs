@@ -4,7 +4,8 @@
 //! * `dense`: a mixed-integer model of medium problems, written from the contract, through HiGHS;
 //! * `orphans`: shards without a leader whose follower takes a place, case by case;
 //! * `promises`: input order, names, idempotence, prefixes of the steps, never worse than the fallbacks;
-//! * `budgets`: answers under a work limit.
+//! * `budgets`: answers under a work limit;
+//! * `stops`: answers that an interrupt cuts short, at every poll.
 //!
 //! Every failure names the seed of its case; `cases::generate` rebuilds it.
 
@@ -18,3 +19,4 @@ mod layouts;
 mod orphans;
 mod promises;
 mod rng;
+mod stops;
