@@ -55,6 +55,7 @@ const SORTS: [Sort; 6] = [
 struct Solve {
     /// How long it worked on past its time.
     late: Duration,
+    /// Whose plan was the answer, or that not even the request was checked.
     engine: String,
 }
 
@@ -140,9 +141,13 @@ fn solve(
             report.fallback()
         ));
     }
+    let engine = match report.unchecked {
+        true => "Unchecked".to_owned(),
+        false => format!("{:?}", report.engine()),
+    };
     Ok(Solve {
         late: elapsed.saturating_sub(time),
-        engine: format!("{:?}", report.engine()),
+        engine,
     })
 }
 
