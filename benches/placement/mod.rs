@@ -171,7 +171,7 @@ fn plan(snapshot: &SnapshotInput, policy: &PolicyInput) -> Result<(Problem, Answ
     let problem =
         validate::build(snapshot, policy).map_err(|rejection| format!("{rejection:?}"))?;
     let answer = strategy::solve(&problem, &SolveOptions::default(), &never)
-        .map_err(|finding| finding.to_string())?;
+        .map_err(|unsolved| unsolved.to_string())?;
     if answer.report.outcome != Outcome::Optimal {
         return Err("the plan is not proven optimal".to_owned());
     }

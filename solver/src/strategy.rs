@@ -119,11 +119,13 @@ pub struct Answer {
 }
 
 /// Why there is no answer.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Unsolved {
     /// The planner, or what it would have to decide, is not built; the finding names it.
+    #[error("{0}")]
     Unsupported(Finding),
     /// The interrupt asked to stop before even the present layout was judged.
+    #[error("stopped before the present layout was judged: {0:?}")]
     Stopped(Stop),
 }
 
