@@ -10,7 +10,7 @@ pub(crate) mod cost;
 pub mod external;
 pub(crate) mod reasons;
 pub mod request;
-pub(crate) mod unchecked;
+pub mod unchecked;
 
 use shardflow_solver::validate::Finding;
 
