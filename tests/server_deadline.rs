@@ -49,7 +49,7 @@ async fn a_short_deadline_is_met_with_the_best_plan_so_far() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_would_take_minutes_is_answered_by_the_deadline_and_says_so() {
+async fn what_would_take_long_is_answered_by_the_deadline_and_says_so() {
     let report = answered(endless(), DEADLINE_LARGE).await.report.unwrap();
     assert_eq!(report.fallback(), pb::FallbackReason::Deadline);
     assert_eq!(report.outcome(), pb::Outcome::Feasible);

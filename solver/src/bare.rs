@@ -175,6 +175,7 @@ fn counted(
         })),
         Err(MinimizeError::Stopped(stop)) => Err(SolveError::Stopped(stop)),
         Err(MinimizeError::Cost(error)) => Err(error.into()),
+        Err(error @ MinimizeError::Infeasible { .. }) => Err(SolveError::Engine(error.to_string())),
         Err(MinimizeError::Unbounded { arc }) => {
             let cycle = negative_cycle(network, &scaled, &simplex.potentials(), arc)
                 .ok_or_else(|| unproven("unbounded", "its cycle"))?;

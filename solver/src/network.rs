@@ -86,7 +86,7 @@ pub enum NetworkError {
 }
 
 /// A checked, immutable network. Costs are kept apart, in [`RankCost`].
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Network {
     supply: Vec<i64>,
     tail: Vec<u32>,
@@ -98,6 +98,17 @@ pub struct Network {
 impl Network {
     /// The upper bound of an arc without one.
     pub const UNCAPACITATED: i64 = i64::MAX;
+
+    /// The network to be added to.
+    pub fn into_builder(self) -> NetworkBuilder {
+        NetworkBuilder {
+            supply: self.supply,
+            tail: self.tail,
+            head: self.head,
+            lower: self.lower,
+            upper: self.upper,
+        }
+    }
 
     /// Number of nodes.
     pub fn node_count(&self) -> usize {

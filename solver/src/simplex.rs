@@ -49,18 +49,21 @@
 
 mod anchors;
 mod basis;
+mod change;
 mod pivot;
 mod pricing;
+mod relax;
 mod slopes;
 mod start;
 
+pub use relax::Relaxed;
 pub use start::{ScratchError, StartError};
 
 use crate::budget::{Budget, Stop};
 use crate::network::{ArcId, CostError, Network, RankCost};
 use anchors::Anchors;
 use basis::Tree;
-use pricing::Prices;
+use pricing::{Entering, Prices};
 use slopes::Slopes;
 use thiserror::Error;
 
@@ -84,6 +87,12 @@ pub enum MinimizeError {
     Unbounded {
         /// An arc on the cycle.
         arc: ArcId,
+    },
+    /// Changes to bounds or supplies left no feasible flow.
+    #[error("{missing} units are missing or have no way, both counted")]
+    Infeasible {
+        /// What nodes lack and have too much, added up.
+        missing: i128,
     },
     /// The rank's cost does not fit the network.
     #[error(transparent)]
@@ -142,6 +151,12 @@ pub struct Simplex {
     /// Cost of the rank, counted from the value it began with.
     value: i128,
     is_minimal: bool,
+    /// Where the blocks of pricing begin, from the second on.
+    blocks: Vec<u32>,
+    /// Arcs that came later, with their blocks.
+    added: Vec<(u32, u32)>,
+    /// Whether the candidates are out of date.
+    is_changed: bool,
     stats: Stats,
 }
 
@@ -157,9 +172,46 @@ impl Simplex {
         rank: &RankCost,
         budget: &mut Budget<'_>,
     ) -> Result<(), MinimizeError> {
+        let reach = self.load(rank)?;
+        if self.is_changed {
+            self.reset_candidates();
+        }
+        let missing = self.missing();
+        if missing == 0 && rank.is_zero() {
+            self.begin(0);
+            self.store();
+            self.is_minimal = true;
+            return Ok(());
+        }
+        if missing > 0 {
+            self.slopes.charge_artificial(reach + 1);
+        }
+        self.begin(0);
+        self.run(i128::MIN, budget)?;
+        if missing > 0 {
+            let missing = self.missing();
+            if missing > 0 {
+                self.is_minimal = false;
+                return Err(MinimizeError::Infeasible { missing });
+            }
+            self.is_changed = true;
+        }
+        Ok(())
+    }
+
+    /// Goes on with the rank minimised last, after [`Simplex::add_arc`].
+    ///
+    /// # Errors
+    /// See [`MinimizeError`].
+    pub fn go_on(&mut self, budget: &mut Budget<'_>) -> Result<(), MinimizeError> {
+        self.run(i128::MIN, budget)
+    }
+
+    /// Checks the cost of a rank and takes it. Returns what potentials can reach.
+    fn load(&mut self, rank: &RankCost) -> Result<i64, CostError> {
         let nodes = self.tree.root();
         let arcs = &self.arcs;
-        rank.check_arcs(nodes, &arcs.tail[nodes..], &arcs.head[nodes..], |arc| {
+        let reach = rank.check_arcs(nodes, &arcs.tail[nodes..], &arcs.head[nodes..], |arc| {
             let arc = nodes + arc.index();
             let upper = if arcs.high[arc] == FAR {
                 Network::UNCAPACITATED
@@ -170,13 +222,7 @@ impl Simplex {
         })?;
         self.is_minimal = false;
         self.slopes.load(rank);
-        self.begin(0);
-        if rank.is_zero() {
-            self.store();
-            self.is_minimal = true;
-            return Ok(());
-        }
-        self.run(i128::MIN, budget)
+        Ok(reach)
     }
 
     /// Shrinks the domain to the optimal face of the rank minimised last: from now on no flow of another cost in
@@ -221,6 +267,11 @@ impl Simplex {
     /// Flow per arc: feasible, and optimal in each rank minimised so far.
     pub fn flow(&self) -> &[i64] {
         &self.arcs.flow[self.tree.root()..]
+    }
+
+    /// Whether the flow keeps all bounds and supplies, also those that were changed.
+    pub fn is_feasible(&self) -> bool {
+        self.missing() == 0
     }
 
     /// Potential per node for the rank minimised last. Where that ended well, they prove the flow optimal in it.
@@ -301,12 +352,17 @@ impl Simplex {
             let Some(entering) = entering else {
                 return Ok(());
             };
-            let touched = self.pivot(entering)?;
-            self.stats.pivots += 1;
-            self.stats.nodes_touched += touched;
-            budget.spend(touched).map_err(MinimizeError::Stopped)?;
+            self.step(entering, budget)?;
         }
         Ok(())
+    }
+
+    /// One pivot, counted.
+    fn step(&mut self, entering: Entering, budget: &mut Budget<'_>) -> Result<(), MinimizeError> {
+        let touched = self.pivot(entering)?;
+        self.stats.pivots += 1;
+        self.stats.nodes_touched += touched;
+        budget.spend(touched).map_err(MinimizeError::Stopped)
     }
 
     /// Writes out the flow of tree arcs, which pivots keep as room.

@@ -40,9 +40,11 @@
 //! rank that then costs nothing. The first ranks in which the start costs nothing are *held*: no cost is negative, so
 //! nothing is better there, prices of zero prove it, and what they ask for becomes bounds on the arcs.
 
+mod absent;
 mod build;
 mod counts;
 mod offers;
+mod search;
 mod solution;
 
 pub use solution::Solution;
@@ -50,10 +52,10 @@ pub use solution::Solution;
 use crate::budget::{Budget, Stop};
 use crate::cost::{Rank, evaluate};
 use crate::network::{ArcId, Network, NodeId, RankCost};
-use crate::simplex::{MinimizeError, Simplex};
 use crate::snapshot::{Assignment, BrokerId, Problem, Roles, Shard, ShardId, StreamId, ZoneId};
 use crate::verify::flow;
 use counts::{KeptLayers, Nesting};
+use search::{Found, Search};
 use std::ops::Range;
 
 /// Whether the leaders decide everything in this problem.
@@ -98,6 +100,8 @@ enum Choice {
 struct LeaderNetwork<'p> {
     problem: &'p Problem,
     network: Network,
+    /// Whether exits are left out; see `absent`.
+    is_lazy: bool,
     /// The ranks that are not held and cost anything, the most important first.
     ranks: Vec<Rank>,
     /// Beside `ranks`.
@@ -115,6 +119,8 @@ struct Layers {
     exits: Vec<Exit>,
     /// Exits of stream `s` are at `exits_begin[s]..exits_begin[s + 1]`.
     exits_begin: Vec<u32>,
+    /// Arcs of stream `s` are `arcs_begin[s]..arcs_begin[s + 1]`.
+    arcs_begin: Vec<ArcId>,
     hubs: Vec<Option<NodeId>>,
     /// From the stream's elsewhere to the hub.
     elsewhere_arcs: Vec<Option<ArcId>>,
@@ -229,34 +235,30 @@ pub fn solve(
     let held = (Rank::ALL.iter())
         .take_while(|&&rank| rank < Rank::Weighted && cost[rank] == 0)
         .count();
-    let model = LeaderNetwork::build(problem, held, budget)?;
-    let refused = |error: &dyn std::fmt::Display| LeaderError::Refused(error.to_string());
-    let flow = model.flow_of(start);
-    let mut simplex =
-        Simplex::from_flow(&model.network, flow, &model.way).map_err(|e| refused(&e))?;
-    let mut potentials = Vec::with_capacity(model.ranks.len());
-    let mut stop = None;
-    for cost in &model.costs {
-        match simplex.minimize(cost, budget) {
-            Ok(()) => simplex.restrict(),
-            Err(MinimizeError::Stopped(reason)) => stop = Some(reason),
-            Err(error) => return Err(refused(&error)),
-        }
-        potentials.push(simplex.potentials());
-        if stop.is_some() {
-            break;
-        }
-    }
+    let mut model = LeaderNetwork::build(problem, held, start, budget)?;
+    let search = Search::new(&mut model, start).map_err(LeaderError::Refused)?;
+    let Found {
+        flow,
+        potentials,
+        stop,
+    } = search.run(budget).map_err(LeaderError::Refused)?;
+    let Some(flow) = flow else {
+        return Ok(Solution {
+            placement: start.to_vec(),
+            certificate: model.certificate_of(&model.flow_of(start), &potentials),
+            stop,
+        });
+    };
     let faults = match stop {
-        None => flow::check_optimal(&model.network, &model.costs, simplex.flow(), &potentials),
-        Some(_) => flow::check_flow(&model.network, simplex.flow()),
+        None => flow::check_optimal(&model.network, &model.costs, &flow, &potentials),
+        Some(_) => flow::check_flow(&model.network, &flow),
     };
     if let Some(fault) = faults.first() {
-        return Err(refused(fault));
+        return Err(LeaderError::Refused(fault.to_string()));
     }
     Ok(Solution {
-        placement: model.placement_of(simplex.flow(), start),
-        certificate: model.certificate_of(simplex.flow(), &potentials),
+        placement: model.placement_of(&flow, start),
+        certificate: model.certificate_of(&flow, &potentials),
         stop,
     })
 }

@@ -236,16 +236,18 @@ impl RankCost {
     pub fn check(&self, network: &Network) -> Result<(), CostError> {
         let bounds = |arc: ArcId| (network.lower(arc), network.upper(arc));
         self.check_arcs(network.node_count(), &network.tail, &network.head, bounds)
+            .map(drop)
     }
 
     /// [`RankCost::check`] of a network given by its parts. An upper bound of [`Network::UNCAPACITATED`] is none.
+    /// Returns how far potentials can be apart.
     pub(crate) fn check_arcs(
         &self,
         nodes: usize,
         tail: &[u32],
         head: &[u32],
         bounds: impl Fn(ArcId) -> (i64, i64),
-    ) -> Result<(), CostError> {
+    ) -> Result<i64, CostError> {
         let arcs = tail.len();
         if !self.unit.is_empty() && self.unit.len() != arcs {
             let given = self.unit.len();
@@ -285,10 +287,10 @@ impl RankCost {
         let (touching, leaving): (i128, i128) =
             (sum(|most| most.touching), sum(|most| most.leaving));
         let sum = touching.min(2 * leaving);
-        if sum > i128::from(POTENTIAL_MAX) {
-            return Err(CostError::CostRange { sum });
+        match i64::try_from(sum) {
+            Ok(reach) if reach <= POTENTIAL_MAX => Ok(reach),
+            _ => Err(CostError::CostRange { sum }),
         }
-        Ok(())
     }
 }
 

@@ -1,6 +1,6 @@
 //! Potentials and depths in two levels, so that a subtree moves without a walk through all of it.
 //!
-//! **Anchors** are the root and the nodes of high degree (for placement: brokers). Every other node keeps potential
+//! **Anchors** are the root and the nodes of high degree, or those that the caller names (for placement: brokers). Every other node keeps potential
 //! and depth relative to the nearest anchor above it in the tree; an anchor keeps them in full, as its *offset*. Take
 //! the anchors out of the tree and it falls into *pieces*; a piece has one anchor right above it.
 //!
@@ -49,13 +49,18 @@ impl Anchors {
     ///
     /// Degree at least arcs / (4 √nodes): at most 8 √nodes nodes can have it. Twice that degree left the brokers of a
     /// cluster of 50 out, and a pivot touched ten times the nodes.
-    pub(super) fn new(tail: &[u32], head: &[u32], tree: &Tree) -> Self {
+    pub(super) fn by_degree(tail: &[u32], head: &[u32], tree: &Tree) -> Self {
         let nodes = tree.root();
         let mut degree = vec![0usize; nodes];
         for &node in tail.iter().chain(head) {
             degree[node as usize] += usize::from(!tree.places[node as usize].is_source);
         }
         let enough = (tail.len() / (4 * nodes.isqrt().max(1))).max(2);
+        Anchors::at(nodes, (0..nodes).filter(|&node| degree[node] >= enough))
+    }
+
+    /// The anchors are some nodes, and the root behind all `nodes`.
+    pub(super) fn at(nodes: usize, chosen: impl Iterator<Item = usize>) -> Self {
         let level = Level {
             potential: 0,
             anchor: NONE,
@@ -63,7 +68,7 @@ impl Anchors {
         };
         let mut levels = vec![level; nodes + 1];
         let mut anchors = Vec::new();
-        for node in (0..=nodes).filter(|&node| node == nodes || degree[node] >= enough) {
+        for node in chosen.chain([nodes]) {
             levels[node].anchor = anchors.len() as u32;
             anchors.push(Anchor {
                 node: node as u32,
@@ -191,6 +196,22 @@ impl Anchors {
             node = parent;
         }
         touched + self.shift_moved(tree, by)
+    }
+
+    /// Shifts the potentials of the subtree of `top`, which stays where it is. Leaves of it follow by themselves.
+    pub(super) fn lift(&mut self, tree: &Tree, top: usize, by: i64) {
+        self.moved.clear();
+        let mut next = Some(top);
+        while let Some(node) = next {
+            if self.is_anchor(node) {
+                self.moved.push(self.levels[node].anchor);
+                next = tree.next_beside(node, top);
+            } else {
+                self.levels[node].potential += by;
+                next = tree.next_below(node, top);
+            }
+        }
+        self.shift_moved(tree, by);
     }
 
     /// Gives the piece with top `top` the anchor above it, and shifts it by `by` on top. Offsets are not shifted

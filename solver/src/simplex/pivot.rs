@@ -102,7 +102,7 @@ impl Simplex {
     }
 
     /// Makes a leaf a node like others.
-    fn list(&mut self, node: usize) {
+    pub(super) fn list(&mut self, node: usize) {
         if self.anchors.is_leaf(node) {
             self.anchors.list(node);
             self.tree.enlist(node);

@@ -31,7 +31,12 @@ impl Slopes {
     /// Each artificial arc costs one, all others nothing.
     pub(super) fn load_artificial(&mut self) {
         self.load(&RankCost::default());
-        self.unit[..self.artificial].fill(1);
+        self.charge_artificial(1);
+    }
+
+    /// Each artificial arc costs so much.
+    pub(super) fn charge_artificial(&mut self, unit: i64) {
+        self.unit[..self.artificial].fill(unit);
     }
 
     /// The cost of a rank, which fits the network; artificial arcs cost nothing.
@@ -53,6 +58,12 @@ impl Slopes {
             self.bends.push(bend);
             self.bent.push(arc as u32);
         }
+    }
+
+    /// One more arc, which costs nothing in the rank in force.
+    pub(super) fn push(&mut self) {
+        self.unit.push(0);
+        self.bend_of.push(NONE);
     }
 
     #[inline]

@@ -115,6 +115,26 @@ impl Simplex {
         Ok(simplex)
     }
 
+    /// Names the nodes that many others hang by in the course of a solve, each once. By default nodes of high degree are
+    /// taken for such. Without effect on what is found.
+    ///
+    /// Complexity: O(nodes).
+    pub fn set_anchors(&mut self, nodes: impl Iterator<Item = NodeId>) {
+        let named: Vec<usize> = nodes.map(NodeId::index).collect();
+        for &node in &named {
+            self.list(node);
+            self.tree.places[node].is_source = false;
+        }
+        let is_leaf = |&node: &usize| self.anchors.is_leaf(node);
+        let leaves: Vec<usize> = self.tree.below_root().filter(is_leaf).collect();
+        self.anchors = Anchors::at(self.tree.root(), named.into_iter());
+        self.anchors.attach_all(&self.tree);
+        for leaf in leaves {
+            let parent = self.tree.places[leaf].parent;
+            self.anchors.set_leaf(leaf, parent, 0);
+        }
+    }
+
     /// Finds a feasible flow, with cost one on artificial arcs and the same pivots as any rank.
     ///
     /// # Errors
@@ -128,9 +148,7 @@ impl Simplex {
         if missing == 0 {
             return Ok(simplex);
         }
-        let nodes = network.node_count();
-        let artificial = 0..nodes as u32;
-        simplex.prices.candidates.extend(artificial);
+        simplex.reset_candidates();
         simplex.slopes.load_artificial();
         simplex.begin(missing);
         match simplex.run(0, budget) {
@@ -141,7 +159,7 @@ impl Simplex {
         if simplex.value > 0 {
             return Err(simplex.infeasible(network));
         }
-        simplex.prices.retain(|arc| arc as usize >= nodes);
+        simplex.is_changed = true;
         simplex.is_minimal = false;
         Ok(simplex)
     }
@@ -173,18 +191,18 @@ impl Simplex {
             all.push(tail, head, flow, (network.lower(arc), upper));
             tree.places[head as usize].is_source = false;
         }
-        let candidates = (nodes as u32..(nodes + arcs) as u32)
-            .filter(|&arc| all.low[arc as usize] < all.high[arc as usize])
-            .collect();
-        let anchors = Anchors::new(&all.tail[nodes..], &all.head[nodes..], &tree);
+        let anchors = Anchors::by_degree(&all.tail[nodes..], &all.head[nodes..], &tree);
         Simplex {
             arcs: all,
             anchors,
             tree,
             slopes: Slopes::zero(nodes, arcs),
-            prices: Prices::new(nodes + arcs, candidates),
+            prices: Prices::new(nodes + arcs),
             value: 0,
             is_minimal: false,
+            blocks: Vec::new(),
+            added: Vec::new(),
+            is_changed: true,
             stats: Stats::default(),
         }
     }
@@ -276,7 +294,7 @@ impl Arcs {
         }
     }
 
-    fn push(&mut self, tail: u32, head: u32, flow: i64, (low, high): (i64, i64)) {
+    pub(super) fn push(&mut self, tail: u32, head: u32, flow: i64, (low, high): (i64, i64)) {
         self.tail.push(tail);
         self.head.push(head);
         self.flow.push(flow);

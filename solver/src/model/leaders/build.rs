@@ -1,12 +1,13 @@
 //! Builds the network of a leader problem.
 
+use super::absent;
 use super::counts::KeptLayers;
 use super::offers::{self, Offer, Offers};
 use super::{Exit, Groups, Layers, LeaderError, LeaderNetwork, is_orphan};
 use crate::budget::Budget;
 use crate::cost::{RANKS, Rank};
 use crate::network::{ArcId, Convex, Network, NetworkBuilder, NodeId, RankCost, Segment};
-use crate::snapshot::{Band, Counts, Problem, Roles, ShardId, StreamId};
+use crate::snapshot::{Assignment, Band, Counts, Problem, Roles, ShardId, StreamId};
 
 /// Shards between two looks at the interrupt.
 const POLL_SHARDS: usize = 512;
@@ -16,10 +17,12 @@ impl<'p> LeaderNetwork<'p> {
     pub(super) fn build(
         problem: &'p Problem,
         held: usize,
+        start: &'p [Assignment],
         budget: &mut Budget<'_>,
     ) -> Result<Self, LeaderError> {
-        let mut builder = Builder::new(problem, held);
+        let mut builder = Builder::new(problem, held, start);
         builder.add_counts();
+        builder.layers.arcs_begin.push(ArcId::at(builder.arc_count));
         for s in 0..problem.streams.len() {
             builder.add_stream(StreamId::at(s), budget)?;
         }
@@ -31,8 +34,11 @@ impl<'p> LeaderNetwork<'p> {
 /// and exits, so that what a pivot touches lies together.
 pub(super) struct Builder<'p> {
     pub(super) problem: &'p Problem,
+    start: &'p [Assignment],
     /// Ranks below this one are held at zero.
     held: usize,
+    /// Whether exits are left out; see `absent`.
+    is_lazy: bool,
     network: NetworkBuilder,
     pub(super) way: Vec<Option<ArcId>>,
     arc_count: usize,
@@ -50,7 +56,7 @@ pub(super) struct Builder<'p> {
 }
 
 impl<'p> Builder<'p> {
-    fn new(problem: &'p Problem, held: usize) -> Self {
+    fn new(problem: &'p Problem, held: usize, start: &'p [Assignment]) -> Self {
         let (brokers, zones) = (problem.brokers.len(), problem.zones.len());
         let streams = problem.streams.len();
         let mut pinned = Counts::zero(brokers, zones);
@@ -70,7 +76,9 @@ impl<'p> Builder<'p> {
         let sink = network.add_node(-(free as i64));
         Builder {
             problem,
+            start,
             held,
+            is_lazy: held == Rank::Weighted as usize,
             network,
             way: vec![None],
             arc_count: 0,
@@ -79,6 +87,7 @@ impl<'p> Builder<'p> {
             layers: Layers {
                 exits: Vec::new(),
                 exits_begin: vec![0],
+                arcs_begin: Vec::with_capacity(streams + 1),
                 hubs: vec![None; streams * zones],
                 elsewhere_arcs: vec![None; streams * zones],
                 broker_nodes: Vec::with_capacity(brokers),
@@ -135,7 +144,7 @@ impl<'p> Builder<'p> {
         let is_free = |&id: &ShardId| !problem.shard(id).is_pinned;
         let free: Vec<ShardId> = range.clone().map(ShardId).filter(is_free).collect();
         if free.is_empty() {
-            self.layers.close_stream();
+            self.layers.close_stream(self.arc_count);
             return Ok(());
         }
         for &id in &free {
@@ -244,18 +253,31 @@ impl<'p> Builder<'p> {
     fn add_exits(&mut self, s: StreamId, shards: i64, elsewhere: Option<NodeId>) {
         let problem = self.problem;
         let mut pinned_leaders = vec![0i64; problem.brokers.len()];
+        let mut is_used = vec![!self.is_lazy; problem.brokers.len()];
         for id in problem.stream(s).shards.clone().map(ShardId) {
             let shard = problem.shard(id);
             if let Some(b) = problem.live_leader(shard).filter(|_| shard.is_pinned) {
                 pinned_leaders[b.index()] += 1;
+                is_used.fill(true);
+            } else if let Some(b) = self.start[id.index()].leader {
+                is_used[b.index()] = true;
             }
         }
+        // A hub's first exit that the start leaves free.
+        let mut has_way = vec![!self.is_lazy; problem.zones.len()];
         let copies = problem.policy.roles == Roles::LeadersAndFollowers;
         for b in problem.broker_ids() {
             let slot = self.slots[b.index()];
             let hub_at = s.index() * problem.zones.len() + problem.zone_of(b).index();
             let hub = self.layers.hubs[hub_at].filter(|_| copies && problem.may_enter(s, b));
             let Some(tail) = slot.or(hub) else { continue };
+            if slot.is_none() && !is_used[b.index()] && !absent::is_needed(problem, s, b) {
+                let has_way = &mut has_way[problem.zone_of(b).index()];
+                if *has_way {
+                    continue;
+                }
+                *has_way = true;
+            }
             let band = problem.stream_leader_band(s, b);
             let spread = squares(band, pinned_leaders[b.index()]);
             let head = self.layers.broker_nodes[b.index()];
@@ -285,7 +307,7 @@ impl<'p> Builder<'p> {
             let arcs = &self.layers.elsewhere_arcs[row..row + problem.zones.len()];
             self.way[elsewhere.index()] = arcs.iter().copied().flatten().next();
         }
-        self.layers.close_stream();
+        self.layers.close_stream(self.arc_count);
     }
 
     fn finish(self) -> Result<LeaderNetwork<'p>, LeaderError> {
@@ -305,6 +327,7 @@ impl<'p> Builder<'p> {
         Ok(LeaderNetwork {
             problem: self.problem,
             network,
+            is_lazy: self.is_lazy,
             ranks,
             costs,
             way: self.way,
@@ -315,12 +338,37 @@ impl<'p> Builder<'p> {
 }
 
 impl Layers {
-    /// Ends the exits of a stream.
-    fn close_stream(&mut self) {
+    /// Ends the exits and arcs of a stream, with so many arcs by then.
+    fn close_stream(&mut self, arcs: usize) {
+        self.arcs_begin.push(ArcId::at(arcs));
         self.exits_begin.push(self.exits.len() as u32);
     }
 
-    fn hubs_of(&self, problem: &Problem, s: StreamId) -> &[Option<NodeId>] {
+    /// Takes exits in that came later.
+    pub(super) fn admit(&mut self, mut added: Vec<(StreamId, Exit)>) {
+        added.sort_unstable_by_key(|&(s, exit)| (s, exit.broker));
+        let mut added = added.into_iter().peekable();
+        let old = std::mem::take(&mut self.exits);
+        self.exits.reserve(old.len() + added.len());
+        let begins = std::mem::take(&mut self.exits_begin);
+        self.exits_begin.push(0);
+        for (s, range) in begins.windows(2).enumerate() {
+            for &exit in &old[range[0] as usize..range[1] as usize] {
+                let is_before =
+                    |next: &(StreamId, Exit)| next.0.index() == s && next.1.broker < exit.broker;
+                while let Some((_, late)) = added.next_if(is_before) {
+                    self.exits.push(late);
+                }
+                self.exits.push(exit);
+            }
+            while let Some((_, late)) = added.next_if(|next| next.0.index() == s) {
+                self.exits.push(late);
+            }
+            self.exits_begin.push(self.exits.len() as u32);
+        }
+    }
+
+    pub(super) fn hubs_of(&self, problem: &Problem, s: StreamId) -> &[Option<NodeId>] {
         let zones = problem.zones.len();
         &self.hubs[s.index() * zones..(s.index() + 1) * zones]
     }

@@ -51,10 +51,10 @@ impl LeaderNetwork<'_> {
         };
         let mut node = use_arc(arc);
         let zones = self.problem.zones.len();
-        if let (Choice::Elsewhere, Choice::Zone(z)) = (choice, wanted) {
-            if let Some(arc) = self.layers.elsewhere_arcs[stream.index() * zones + z.index()] {
-                node = use_arc(arc);
-            }
+        if let (Choice::Elsewhere, Choice::Zone(z)) = (choice, wanted)
+            && let Some(arc) = self.layers.elsewhere_arcs[stream.index() * zones + z.index()]
+        {
+            node = use_arc(arc);
         }
         let seat = self.problem.live(assignment).next();
         let hub_arc = match (wanted, seat) {

@@ -1,0 +1,170 @@
+//! Prices for arcs that couple the rest: a rank solved block by block.
+//!
+//! **Problem.** Without the bounds of its *shared* arcs a network falls apart into blocks: streams, where the counts of
+//! brokers and zones are shared. Solved at once, most pivots of the simplex push against shared arcs that are full,
+//! and change nothing.
+//!
+//! **Method.** [`Simplex::relax`] takes the bounds of shared arcs away and puts prices on them; the caller solves block
+//! after block and changes prices in between; [`Relaxed::close`] puts the bounds back, and what is still outside them
+//! on artificial arcs. The next [`Simplex::minimize`] goes on from there, and its optimum is exact whatever the prices
+//! were. (An incremental method of multipliers; Bertsekas, Constrained Optimization and Lagrange Multiplier Methods,
+//! 1982, chapter 2.)
+//!
+//! **Fast because** a shared arc without bounds never leaves the tree, so its price shifts the potentials of all that
+//! hangs by it, which is one number where that begins with an anchor; and tree paths between two shared arcs stay
+//! within one block.
+
+use super::{FAR, MinimizeError, Simplex};
+use crate::budget::Budget;
+use crate::network::{ArcId, CostError, NodeId, RankCost};
+
+/// A simplex whose shared arcs have prices instead of bounds.
+///
+/// The flow is feasible but for those bounds. Until [`Relaxed::close`] it is not to be had.
+pub struct Relaxed<'s> {
+    simplex: &'s mut Simplex,
+    shared: Vec<Shared>,
+    reach: i64,
+}
+
+/// A shared arc while it has no bounds.
+struct Shared {
+    arc: usize,
+    low: i64,
+    high: i64,
+    /// Unit cost by the rank, and the first price.
+    unit: i64,
+    /// What is on top of that.
+    surcharge: i64,
+}
+
+impl Simplex {
+    /// Begins a rank without the bounds of some arcs, at first prices. Arcs that are not in the tree, or whose cost is no
+    /// line, keep their bounds. Prices are kept within what potentials of the rank can reach.
+    ///
+    /// # Errors
+    /// A cost that does not fit the network.
+    ///
+    /// Complexity: O(nodes + arcs).
+    pub fn relax(
+        &mut self,
+        rank: &RankCost,
+        shared: impl Iterator<Item = (ArcId, i64)>,
+    ) -> Result<Relaxed<'_>, CostError> {
+        let reach = self.load(rank)?;
+        let mut relaxed = Vec::new();
+        for (id, price) in shared {
+            let arc = self.tree.root() + id.index();
+            if !self.is_in_tree(arc) || self.slopes.is_bent(arc) {
+                continue;
+            }
+            self.slopes.unit[arc] += price.clamp(-reach, reach);
+            relaxed.push(Shared {
+                arc,
+                low: self.arcs.low[arc],
+                high: self.arcs.high[arc],
+                unit: self.slopes.unit[arc],
+                surcharge: 0,
+            });
+            self.arcs.low[arc] = -FAR;
+            self.arcs.high[arc] = FAR;
+        }
+        self.reset_candidates();
+        self.begin(0);
+        Ok(Relaxed {
+            simplex: self,
+            shared: relaxed,
+            reach,
+        })
+    }
+
+    /// Flow of an arc while pivots go on.
+    fn live_flow(&self, arc: usize) -> i64 {
+        let ends = [self.arcs.tail[arc] as usize, self.arcs.head[arc] as usize];
+        match ends.into_iter().find(|&node| self.is_above(arc, node)) {
+            Some(node) => self.tree_flow(node),
+            None => self.arcs.flow[arc],
+        }
+    }
+
+    /// Whether a node hangs by an arc.
+    fn is_above(&self, arc: usize, node: usize) -> bool {
+        self.tree.places[node].arc as usize == arc
+    }
+}
+
+impl Relaxed<'_> {
+    /// Pivots until no arc of a block wants to enter.
+    ///
+    /// # Errors
+    /// A spent budget, or an uncapacitated cycle of negative cost.
+    pub fn solve(&mut self, block: usize, budget: &mut Budget<'_>) -> Result<(), MinimizeError> {
+        while let Some(entering) = self.simplex.find_in(block, budget)? {
+            self.simplex.step(entering, budget)?;
+        }
+        Ok(())
+    }
+
+    /// [`Simplex::add_arc`], and a pivot where the arc wants to enter.
+    ///
+    /// # Errors
+    /// As [`Relaxed::solve`].
+    pub fn add_arc(
+        &mut self,
+        (tail, head): (NodeId, NodeId),
+        upper: i64,
+        block: usize,
+        budget: &mut Budget<'_>,
+    ) -> Result<ArcId, MinimizeError> {
+        let id = self.simplex.add_arc(tail, head, upper, block);
+        let arc = self.simplex.tree.root() + id.index();
+        if let Some(entering) = self.simplex.wanting(arc) {
+            self.simplex.step(entering, budget)?;
+        }
+        Ok(id)
+    }
+
+    /// Potential of a node.
+    #[inline]
+    pub fn potential(&self, node: NodeId) -> i64 {
+        self.simplex.anchors.potential(node.index())
+    }
+
+    /// Pivots so far.
+    pub fn pivots(&self) -> u64 {
+        self.simplex.stats.pivots
+    }
+
+    /// Sets what comes on top of the first price of each arc, by its bounds and by how far its flow is outside them.
+    ///
+    /// Complexity: O(shared arcs + anchors below those whose price changes).
+    pub fn reprice(&mut self, surcharge: impl Fn((i64, i64), i64) -> i64) {
+        let simplex = &mut *self.simplex;
+        for of in &mut self.shared {
+            let flow = simplex.live_flow(of.arc);
+            let overload = flow - flow.clamp(of.low, of.high);
+            let new = surcharge((of.low, of.high), overload).clamp(-self.reach, self.reach);
+            let by = of.surcharge - new;
+            if by == 0 {
+                continue;
+            }
+            of.surcharge = new;
+            simplex.slopes.unit[of.arc] = of.unit + new;
+            let tail = simplex.arcs.tail[of.arc] as usize;
+            let head = simplex.arcs.head[of.arc] as usize;
+            if simplex.is_above(of.arc, tail) {
+                simplex.anchors.lift(&simplex.tree, tail, by);
+            } else if simplex.is_above(of.arc, head) {
+                simplex.anchors.lift(&simplex.tree, head, -by);
+            }
+        }
+    }
+
+    /// Puts the bounds back.
+    pub fn close(self) {
+        self.simplex.store();
+        for of in &self.shared {
+            self.simplex.set_domain(of.arc, of.low, of.high);
+        }
+    }
+}
