@@ -1,27 +1,31 @@
 //! The synchronous core that the server and the command line share: a request in, a response or a refusal out.
 //!
 //! The solver has no clock; the clock lives here. [`Control`] turns a deadline, a cancellation and the request's
-//! own time budget into the interrupt that the solver polls. Everything else is a function of the request alone.
+//! own time budget into the interrupt that reading, validation and the solver poll. Everything else is a function of the
+//! request alone.
 
+mod compare;
 mod control;
 mod recheck;
 mod why;
 
 use std::time::Instant;
 
-use shardflow_solver::input::{PolicyInput, SnapshotInput};
-use shardflow_solver::snapshot::{Assignment, Problem};
-use shardflow_solver::strategy::{self, Answer};
-use shardflow_solver::validate::{self, Finding, Rejection};
+use shardflow_solver::budget::{Interrupt, Pace, Phase, Stop};
+use shardflow_solver::input::SnapshotInput;
+use shardflow_solver::snapshot::Problem;
+use shardflow_solver::strategy::{self, Answer, Unsolved};
+use shardflow_solver::validate::{self, BuildError, Finding, Rejection};
 
+pub use compare::compare;
 pub use control::Control;
 pub use recheck::Rechecked;
 pub use why::{Unexplained, explain};
 
 use crate::pb;
-use crate::pb::variant::Source as SourceMessage;
 use crate::wire::request::OptionsRead;
-use crate::wire::{Findings, answer, external, request as read};
+use crate::wire::{Findings, answer, request as read, unchecked};
+use control::Clock;
 
 /// Why a request gets no plan. Each finding names its path in the request.
 #[derive(Debug, thiserror::Error)]
@@ -32,6 +36,18 @@ pub enum Refusal {
     /// The request asks for features that this version does not have.
     #[error("the request asks for what this version does not have:{}", listed(.0))]
     Unsupported(Vec<Finding>),
+    /// The time ended before the request was checked, and there is no answer for that.
+    #[error("{} before the request was checked", stopped(*.0))]
+    Stopped(Stop),
+}
+
+fn stopped(reason: Stop) -> &'static str {
+    match reason {
+        Stop::WorkLimit => "the work limit was spent",
+        Stop::TimeBudget => "the time budget ended",
+        Stop::Deadline => "the deadline came",
+        Stop::Cancelled => "the call was cancelled",
+    }
 }
 
 impl Refusal {
@@ -39,6 +55,7 @@ impl Refusal {
     pub fn findings(&self) -> &[Finding] {
         match self {
             Refusal::Invalid(findings) | Refusal::Unsupported(findings) => findings,
+            Refusal::Stopped(_) => &[],
         }
     }
 }
@@ -58,7 +75,26 @@ impl From<Rejection> for Refusal {
     }
 }
 
-/// Plans.
+impl From<BuildError> for Refusal {
+    fn from(error: BuildError) -> Self {
+        match error {
+            BuildError::Rejected(rejection) => rejection.into(),
+            BuildError::Stopped(reason) => Refusal::Stopped(reason),
+        }
+    }
+}
+
+impl From<Unsolved> for Refusal {
+    fn from(unsolved: Unsolved) -> Self {
+        match unsolved {
+            Unsolved::Unsupported(finding) => Refusal::Unsupported(vec![finding]),
+            Unsolved::Stopped(reason) => Refusal::Stopped(reason),
+        }
+    }
+}
+
+/// Plans. Where the time ends before the request is checked and its present layout judged, the answer is that layout as
+/// it is listed, and says that nothing was checked.
 ///
 /// # Errors
 /// Everything that is wrong with the request, or else every feature it asks for that is not built.
@@ -67,17 +103,39 @@ pub fn optimize(
     control: &Control,
 ) -> Result<pb::OptimizeResponse, Refusal> {
     let started = Instant::now();
-    let (problem, options) = prepare(request)?;
-    let interrupt = control.interrupt(started, options.time_budget, &problem);
-    let answer = strategy::solve(&problem, &options.solve, &interrupt)
-        .map_err(|finding| Refusal::Unsupported(vec![finding]))?;
-    Ok(answer::response(
-        &problem,
-        &answer,
-        options.listing,
-        options.include_certificate,
-        started.elapsed(),
-    ))
+    // Kept until the answer is made: to give its memory back takes nearly as long as to read it.
+    let mut input = SnapshotInput::default();
+    match planned(request, &mut input, control) {
+        Ok((prepared, answer)) => Ok(answer::response(
+            &prepared.problem,
+            &answer,
+            prepared.options.listing,
+            prepared.options.include_certificate,
+            started.elapsed(),
+        )),
+        Err(Refusal::Stopped(reason)) => {
+            let elapsed = started.elapsed();
+            let options =
+                read::options(request.options.as_ref(), "", None, &mut Findings::default());
+            Ok(unchecked::response(
+                request,
+                options.listing,
+                reason,
+                elapsed,
+            ))
+        }
+        Err(refusal) => Err(refusal),
+    }
+}
+
+fn planned(
+    request: &pb::OptimizeRequest,
+    input: &mut SnapshotInput,
+    control: &Control,
+) -> Result<(Prepared, Answer), Refusal> {
+    let prepared = prepare(request, input, Some(control))?;
+    let answer = strategy::solve(&prepared.problem, &prepared.options.solve, &prepared.clock)?;
+    Ok((prepared, answer))
 }
 
 /// Lists everything that [`optimize`] would refuse in a request, without solving it.
@@ -92,9 +150,11 @@ pub fn validate(request: &pb::ValidateRequest) -> pb::ValidateResponse {
                 unsupported: Vec::new(),
             }
         }
-        Some(request) => match prepare(request) {
+        Some(request) => match ready(request) {
             Err(rejection) => rejection,
-            Ok((problem, options)) => {
+            Ok(Prepared {
+                problem, options, ..
+            }) => {
                 response.warnings.clone_from(&problem.warnings);
                 Rejection {
                     invalid: Vec::new(),
@@ -124,7 +184,9 @@ pub fn verify(
     request: &pb::OptimizeRequest,
     response: &pb::OptimizeResponse,
 ) -> Result<Rechecked, Refusal> {
-    let (problem, options) = prepare(request)?;
+    let Prepared {
+        problem, options, ..
+    } = ready(request)?;
     Ok(recheck::response(&problem, options.listing, response))
 }
 
@@ -133,217 +195,74 @@ pub fn verify(
 /// # Errors
 /// Everything that is wrong with the request, or else every feature it asks for that is not built.
 pub fn verify_plan(request: &pb::OptimizeRequest, plan: &pb::Plan) -> Result<Vec<String>, Refusal> {
-    let (problem, options) = prepare(request)?;
+    let Prepared {
+        problem, options, ..
+    } = ready(request)?;
     Ok(recheck::plan(&problem, options.listing, plan))
 }
 
-/// Plans one snapshot twice and lists what differs.
-///
-/// Two plans share the time to the deadline evenly; a variant's own time budget counts from the start of its own
-/// solve.
-///
-/// # Errors
-/// Everything that is wrong with the request, or else every feature it asks for that is not built.
-pub fn compare(
-    request: &pb::CompareRequest,
-    control: &Control,
-) -> Result<pb::CompareResponse, Refusal> {
-    let mut findings = Findings::default();
-    let snapshot = read::snapshot(request.snapshot.as_ref(), &mut findings);
-    let mut rejection = Rejection {
-        invalid: findings.0,
-        unsupported: Vec::new(),
-    };
-    let variants = [
-        ("baseline", request.baseline.as_ref()),
-        ("candidate", request.candidate.as_ref()),
-    ];
-    let sides = variants.map(|(name, variant)| side(name, variant, &snapshot, &mut rejection));
-    let [Some(baseline), Some(candidate)] = sides else {
-        return Err(rejection.into());
-    };
-    if !(rejection.invalid.is_empty() && rejection.unsupported.is_empty()) {
-        return Err(rejection.into());
-    }
-    let unbuilt = [&baseline, &candidate].map(Side::unbuilt);
-    let unbuilt: Vec<Finding> = unbuilt.into_iter().flatten().collect();
-    if !unbuilt.is_empty() {
-        return Err(Refusal::Unsupported(unbuilt));
-    }
-    let (baseline_plan, baseline_answer) = baseline.run(&control.first_half())?;
-    let (candidate_plan, candidate_answer) = candidate.run(control)?;
-    Ok(pb::CompareResponse {
-        differences: answer::differences(&baseline.problem, &baseline_plan, &candidate_plan),
-        baseline: Some(baseline_answer),
-        candidate: Some(candidate_answer),
-    })
-}
-
-/// One side of a comparison, ready to run.
-struct Side {
-    /// `baseline` or `candidate`.
-    name: &'static str,
+/// A request that is ready to be solved.
+struct Prepared {
     problem: Problem,
-    source: Source,
+    options: OptionsRead,
+    /// What may stop the solve.
+    clock: Clock,
 }
 
-enum Source {
-    Planned(OptionsRead),
-    External(Vec<Assignment>),
-}
-
-/// A placement, and the response that tells it.
-type Told = (Vec<Assignment>, pb::OptimizeResponse);
-
-fn side(
-    name: &'static str,
-    variant: Option<&pb::Variant>,
-    snapshot: &SnapshotInput,
-    rejection: &mut Rejection,
-) -> Option<Side> {
-    let mut findings = Findings::default();
-    let Some(variant) = variant else {
-        findings.add(name, "", "must be given");
-        rejection.invalid.append(&mut findings.0);
-        return None;
-    };
-    let policy = read::policy(
-        variant.policy.as_ref(),
-        &format!("{name}.policy"),
-        &mut findings,
-    );
-    let options = match &variant.source {
-        Some(SourceMessage::Options(options)) => Some(options),
-        _ => None,
-    };
-    let options = read::options(options, &format!("{name}.options"), snapshot, &mut findings);
-    let built = build(snapshot, &policy, name, rejection);
-    let side = built.map(|mut problem| {
-        problem.warnings.extend(options.warnings.iter().cloned());
-        let source = match &variant.source {
-            Some(SourceMessage::External(plan)) => {
-                let at = format!("{name}.external.assignments");
-                let names = external::Names::new(&problem);
-                Source::External(external::placement(
-                    &problem,
-                    &names,
-                    &plan.assignments,
-                    &at,
-                    &mut findings,
-                ))
-            }
-            _ => Source::Planned(options),
-        };
-        Side {
-            name,
-            problem,
-            source,
+/// Reads a request into an empty `input` and builds its problem, until `control` or the request's time budget stops it;
+/// nothing does where there is none.
+fn prepare(
+    request: &pb::OptimizeRequest,
+    input: &mut SnapshotInput,
+    control: Option<&Control>,
+) -> Result<Prepared, BuildError> {
+    let started = Instant::now();
+    let (mut findings, mut in_options) = (Findings::default(), Findings::default());
+    let message = request.snapshot.as_ref();
+    let options = request.options.as_ref();
+    let options = read::options(options, "options", message, &mut in_options);
+    let clock = match control {
+        Some(control) => {
+            let shards = message.map_or(0, |snapshot| snapshot.shards.len());
+            control.clock(started, options.time_budget, shards)
         }
-    });
-    rejection.invalid.append(&mut findings.0);
-    side
-}
-
-/// Builds the problem of a variant; what is wrong with the snapshot alone is listed once for both.
-fn build(
-    snapshot: &SnapshotInput,
-    policy: &PolicyInput,
-    name: &str,
-    rejection: &mut Rejection,
-) -> Option<Problem> {
-    let found = match validate::build(snapshot, policy) {
-        Ok(problem) => return Some(problem),
-        Err(found) => found,
+        None => Control::default().clock(started, None, 0),
     };
-    let merge = |into: &mut Vec<Finding>, from: Vec<Finding>| {
-        let known = into.len();
-        for finding in from.into_iter().map(|finding| within(name, finding)) {
-            if finding.path.starts_with(name) || !into[..known].contains(&finding) {
-                into.push(finding);
-            }
-        }
-    };
-    merge(&mut rejection.invalid, found.invalid);
-    merge(&mut rejection.unsupported, found.unsupported);
-    None
-}
-
-/// The finding with its path as a caller of Compare wrote it: all but the snapshot is within the variant.
-fn within(variant: &str, mut finding: Finding) -> Finding {
-    if !finding.path.starts_with("snapshot") {
-        finding.path = format!("{variant}.{}", finding.path);
-    }
-    finding
-}
-
-impl Side {
-    /// Plans or judges.
-    fn run(&self, control: &Control) -> Result<Told, Refusal> {
-        let started = Instant::now();
-        match &self.source {
-            Source::External(placement) => {
-                let answer = strategy::judge(&self.problem, placement.clone());
-                Ok(self.told(answer, &OptionsRead::default(), started))
-            }
-            Source::Planned(options) => {
-                let interrupt = control.interrupt(started, options.time_budget, &self.problem);
-                let answer = strategy::solve(&self.problem, &options.solve, &interrupt)
-                    .map_err(|finding| Refusal::Unsupported(vec![within(self.name, finding)]))?;
-                Ok(self.told(answer, options, started))
-            }
-        }
-    }
-
-    /// The planner or feature asked for that is not built.
-    fn unbuilt(&self) -> Option<Finding> {
-        match &self.source {
-            Source::External(_) => None,
-            Source::Planned(options) => {
-                let finding = unbuilt(&self.problem, options)?;
-                Some(within(self.name, finding))
-            }
-        }
-    }
-
-    fn told(&self, answer: Answer, options: &OptionsRead, started: Instant) -> Told {
-        let response = answer::response(
-            &self.problem,
-            &answer,
-            options.listing,
-            options.include_certificate,
-            started.elapsed(),
-        );
-        (answer.plan.placement, response)
-    }
-}
-
-/// Reads a request and builds its problem.
-fn prepare(request: &pb::OptimizeRequest) -> Result<(Problem, OptionsRead), Rejection> {
-    let mut findings = Findings::default();
-    let snapshot = read::snapshot(request.snapshot.as_ref(), &mut findings);
+    let interrupt = || clock.stop(Phase::Current);
+    read::snapshot(message, input, &mut findings, &mut Pace::new(&interrupt))?;
     let policy = read::policy(request.policy.as_ref(), "policy", &mut findings);
-    let options = read::options(
-        request.options.as_ref(),
-        "options",
-        &snapshot,
-        &mut findings,
-    );
-    match validate::build(&snapshot, &policy) {
+    findings.0.append(&mut in_options.0);
+    let rejection = match validate::build_within(input, &policy, &interrupt) {
         Ok(mut problem) if findings.0.is_empty() => {
             problem.warnings.extend(options.warnings.iter().cloned());
-            Ok((problem, options))
+            return Ok(Prepared {
+                clock: clock.set_aside(started.elapsed()),
+                problem,
+                options,
+            });
         }
-        Ok(problem) => Err(Rejection {
+        Ok(problem) => Rejection {
             invalid: findings.0,
             unsupported: unbuilt(&problem, &options).into_iter().collect(),
-        }),
-        Err(mut rejection) => {
+        },
+        Err(BuildError::Rejected(mut rejection)) => {
             findings.0.append(&mut rejection.invalid);
             rejection.invalid = findings.0;
             let unbuilt = strategy::check_planner(options.solve.planner).err();
             rejection.unsupported.extend(unbuilt);
-            Err(rejection)
+            rejection
         }
+        Err(stopped) => return Err(stopped),
+    };
+    Err(BuildError::Rejected(rejection))
+}
+
+/// The same for a request that is only checked, however long that takes.
+fn ready(request: &pb::OptimizeRequest) -> Result<Prepared, Rejection> {
+    match prepare(request, &mut SnapshotInput::default(), None) {
+        Ok(prepared) => Ok(prepared),
+        Err(BuildError::Rejected(rejection)) => Err(rejection),
+        Err(BuildError::Stopped(reason)) => unreachable!("nothing asked to stop: {reason:?}"),
     }
 }
 

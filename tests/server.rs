@@ -132,19 +132,11 @@ fn wrong() -> (pb::OptimizeRequest, Vec<&'static str>) {
                 nanos: 0,
             }),
             assignments: 8,
-            price_hint: vec![
-                pb::Price {
-                    rank: "fame".into(),
-                    role: 3,
-                    broker: "nobody".into(),
-                    ..Default::default()
-                },
-                pb::Price {
-                    rank: "weighted".into(),
-                    zone: "z".into(),
-                    ..Default::default()
-                },
-            ],
+            price_hint: vec![pb::Price {
+                rank: "fame".into(),
+                role: 3,
+                ..Default::default()
+            }],
             ..Default::default()
         }),
         ..Default::default()
@@ -159,7 +151,6 @@ fn wrong() -> (pb::OptimizeRequest, Vec<&'static str>) {
         "options.price_hint[0].rank",
         "options.price_hint[0].role",
         "options.price_hint[0].broker",
-        "options.price_hint[1].zone",
         "options.time_budget",
         "snapshot.shards[2].leader",
         "snapshot.shards[3].size_bytes",
@@ -379,4 +370,26 @@ async fn the_prices_of_an_answer_may_be_sent_back() {
     let warm = client.optimize(hinted).await.unwrap().into_inner();
     assert_eq!(warm.report.unwrap().warnings, cold.report.unwrap().warnings);
     assert_eq!(warm.plan.unwrap().after, cold.plan.unwrap().after);
+}
+
+#[tokio::test]
+async fn prices_of_what_is_gone_are_passed_over_and_the_report_says_so() {
+    let price = |broker: &str, zone: &str| pb::Price {
+        rank: "weighted".into(),
+        broker: broker.into(),
+        zone: zone.into(),
+        ..Default::default()
+    };
+    let mut hinted = optimize(small());
+    hinted.options = Some(pb::Options {
+        price_hint: vec![price("a", ""), price("gone", ""), price("", "z-gone")],
+        ..Default::default()
+    });
+    let plain = answer(optimize(small())).await.unwrap();
+    let hinted = answer(hinted).await.unwrap();
+    assert_eq!(hinted.plan, plain.plan);
+    let told = "options.price_hint: 2 of 3 prices are passed over, since the snapshot lists no such broker or zone \
+                (first: \"gone\")";
+    let warnings = hinted.report.unwrap().warnings;
+    assert!(warnings.iter().any(|w| w == told), "{warnings:?}");
 }

@@ -200,7 +200,7 @@ fn plan(
     let problem =
         validate::build(snapshot, policy).map_err(|rejection| format!("{rejection:?}"))?;
     let answer =
-        strategy::solve(&problem, options, &never).map_err(|finding| finding.to_string())?;
+        strategy::solve(&problem, options, &never).map_err(|unsolved| unsolved.to_string())?;
     if answer.report.outcome != Outcome::Optimal {
         return Err("the plan is not proven optimal".to_owned());
     }

@@ -5,7 +5,8 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::time::Duration;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use shardflow::pb;
 use shardflow::planning::{self, Control};
@@ -55,6 +56,7 @@ const SORTS: [Sort; 6] = [
 struct Solve {
     /// How long it worked on past its time.
     late: Duration,
+    /// Whose plan was the answer, or that not even the request was checked.
     engine: String,
 }
 
@@ -115,17 +117,21 @@ fn solve(
     is_cancelled: bool,
 ) -> Result<Solve, String> {
     let token = CancellationToken::new();
+    // A thread that sleeps wakes when it gets its turn: what counts is when it did cancel.
+    let cancelled_at = Arc::new(OnceLock::new());
     let mut options = pb::Options::default();
     if is_cancelled {
-        let token = token.clone();
+        let (token, cancelled_at) = (token.clone(), Arc::clone(&cancelled_at));
         std::thread::spawn(move || {
             std::thread::sleep(time);
+            cancelled_at.get_or_init(Instant::now);
             token.cancel();
         });
     } else {
         options.time_budget = prost_types::Duration::try_from(time).ok();
     }
     request.options = Some(options);
+    let started = Instant::now();
     let response = planning::optimize(request, &Control::new(token));
     let response = response.map_err(|refusal| refusal.to_string())?;
     let (Some(report), Some(plan)) = (&response.report, &response.plan) else {
@@ -140,9 +146,18 @@ fn solve(
             report.fallback()
         ));
     }
+    let engine = match report.unchecked {
+        true => "Unchecked".to_owned(),
+        false => format!("{:?}", report.engine()),
+    };
+    let ended = started + elapsed;
+    let late = match is_cancelled {
+        true => (cancelled_at.get()).map(|&at| ended.saturating_duration_since(at)),
+        false => Some(elapsed.saturating_sub(time)),
+    };
     Ok(Solve {
-        late: elapsed.saturating_sub(time),
-        engine: format!("{:?}", report.engine()),
+        late: late.unwrap_or_default(),
+        engine,
     })
 }
 

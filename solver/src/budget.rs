@@ -20,6 +20,80 @@ pub enum Stop {
     Cancelled,
 }
 
+/// What a solve is at when it asks whether to stop. What still follows a stop is less from one to the next, so a caller
+/// with a clock lets them stop the later, the later they come.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Phase {
+    /// It looks for a better plan. Once stopped it makes the best one so far and checks it.
+    Search,
+    /// It makes that plan and checks it. Once stopped it judges the present layout instead.
+    Plan,
+    /// It judges the present layout. Once stopped there is no answer.
+    Current,
+}
+
+/// What may stop a solve from outside. A function that knows no phases interrupts the search alone.
+pub trait Interrupt {
+    /// The reason to stop, if there is one by now.
+    fn stop(&self, phase: Phase) -> Option<Stop>;
+}
+
+impl<F: Fn() -> Option<Stop>> Interrupt for F {
+    fn stop(&self, phase: Phase) -> Option<Stop> {
+        match phase {
+            Phase::Search => self(),
+            Phase::Plan | Phase::Current => None,
+        }
+    }
+}
+
+/// Items between two polls of a [`Pace`]: well under a millisecond of work.
+pub const ITEMS: usize = 512;
+
+/// Polls an interrupt at an even pace, for work that goes item by item: shards, moves, streams with their brokers.
+pub struct Pace<'a> {
+    interrupt: &'a dyn Fn() -> Option<Stop>,
+    left: usize,
+}
+
+impl<'a> Pace<'a> {
+    /// The first item polls.
+    pub fn new(interrupt: &'a dyn Fn() -> Option<Stop>) -> Self {
+        Pace { interrupt, left: 0 }
+    }
+
+    /// Counts so many items.
+    ///
+    /// # Errors
+    /// The reason, where the interrupt asks to stop.
+    #[inline]
+    pub fn step(&mut self, items: usize) -> Result<(), Stop> {
+        if items < self.left {
+            self.left -= items;
+            return Ok(());
+        }
+        self.left = ITEMS;
+        (self.interrupt)().map_or(Ok(()), Err)
+    }
+
+    /// Counts one stream and a look at each of so many brokers, of which 64 take as long as a shard.
+    ///
+    /// # Errors
+    /// The reason, where the interrupt asks to stop.
+    #[inline]
+    pub fn step_stream(&mut self, brokers: usize) -> Result<(), Stop> {
+        self.step(1 + brokers / 64)
+    }
+}
+
+/// Does to its end what could be stopped.
+pub fn unstopped<T>(work: impl FnOnce(&mut Pace<'_>) -> Result<T, Stop>) -> T {
+    match work(&mut Pace::new(&never)) {
+        Ok(done) => done,
+        Err(reason) => unreachable!("nothing asked to stop: {reason:?}"),
+    }
+}
+
 /// What a solve may spend.
 pub struct Budget<'a> {
     limit: u64,

@@ -1,7 +1,10 @@
 //! The objective: fifteen ranks, compared lexicographically, and what a placement costs in each.
 
+use smallvec::SmallVec;
+
+use crate::budget::{Pace, Stop, unstopped};
 use crate::snapshot::{
-    Assignment, Band, Counts, Problem, Shard, ShardId, StreamId, Traffic, ZoneId,
+    Assignment, Band, BrokerId, Counts, Problem, Shard, ShardId, Stream, StreamId, Traffic, ZoneId,
 };
 
 /// Number of ranks.
@@ -109,28 +112,40 @@ impl Terms {
     }
 }
 
+/// A cost, and the terms of its `weighted` rank.
+pub type Evaluation = (Cost, Terms);
+
 /// Cost of a placement by rank, and the terms of `weighted`. `placement` is indexed by [`ShardId`].
 ///
-/// Complexity: O(shards · replicas + streams · brokers).
-pub fn evaluate(problem: &Problem, placement: &[Assignment]) -> (Cost, Terms) {
+/// Complexity: O(shards · replicas + streams + brokers), and O(brokers) for every stream that has a shard or more for
+/// each.
+pub fn evaluate(problem: &Problem, placement: &[Assignment]) -> Evaluation {
+    unstopped(|pace| evaluate_within(problem, |at| &placement[at], pace))
+}
+
+/// The same of the placement that `of` tells shard by shard, until the interrupt asks to stop.
+///
+/// # Errors
+/// The interrupt's reason.
+pub fn evaluate_within<'a>(
+    problem: &'a Problem,
+    of: impl Fn(usize) -> &'a Assignment,
+    pace: &mut Pace<'_>,
+) -> Result<Evaluation, Stop> {
     let mut cost = Cost::default();
     let mut terms = Terms::default();
     let mut counts = Counts::zero(problem.brokers.len(), problem.zones.len());
-    for id in problem.shard_ids() {
-        let assignment = &placement[id.index()];
+    for (at, shard) in problem.shards.iter().enumerate() {
+        pace.step(1)?;
+        let assignment = of(at);
         counts.add(&problem.brokers, assignment, 1);
-        add_shard(
-            problem,
-            problem.shard(id),
-            assignment,
-            &mut cost,
-            &mut terms,
-        );
+        add_shard(problem, shard, assignment, &mut cost, &mut terms);
     }
     add_caps(problem, &counts, &mut cost);
-    add_spreads(problem, placement, &counts, &mut cost);
+    add_cluster_spreads(problem, &counts, &mut cost);
+    add_stream_spreads(problem, of, &mut cost, pace)?;
     cost[Rank::Weighted] = terms.sum();
-    (cost, terms)
+    Ok((cost, terms))
 }
 
 /// Cost of one shard's own choice: everything that no count over several shards enters.
@@ -217,7 +232,7 @@ fn add_weighted(
 ) {
     let weights = &problem.policy.weights;
     let cross = |traffic: &Traffic, zone| weights.traffic * traffic.cross(zone);
-    let mut zones: Vec<ZoneId> = Vec::with_capacity(assignment.followers.len() + 1);
+    let mut zones: SmallVec<[ZoneId; 8]> = SmallVec::new();
     if let Some(zone) = leader_zone {
         terms.traffic += cross(&shard.leader_traffic, zone);
         zones.push(zone);
@@ -265,33 +280,105 @@ fn add_caps(problem: &Problem, counts: &Counts, cost: &mut Cost) {
     }
 }
 
-fn add_spreads(problem: &Problem, placement: &[Assignment], counts: &Counts, cost: &mut Cost) {
-    let squared = |band: Option<Band>, count: i64| band.map_or(0, |band| band.squared(count));
+fn squared(band: Option<Band>, count: i64) -> i64 {
+    band.map_or(0, |band| band.squared(count))
+}
+
+fn add_cluster_spreads(problem: &Problem, counts: &Counts, cost: &mut Cost) {
     for b in problem.broker_ids() {
         cost[Rank::ClusterLeaderSpread] +=
             squared(problem.cluster_leader_band(b), counts.leaders[b.index()]);
         cost[Rank::ClusterReplicaSpread] +=
             squared(problem.cluster_replica_band(b), counts.replicas[b.index()]);
     }
+}
+
+fn add_stream_spreads<'a>(
+    problem: &'a Problem,
+    of: impl Fn(usize) -> &'a Assignment,
+    cost: &mut Cost,
+    pace: &mut Pace<'_>,
+) -> Result<(), Stop> {
     let policy = &problem.policy;
     if policy.stream_leaders.is_none() && policy.stream_replicas.is_none() {
-        return;
+        return Ok(());
     }
+    let share_max = problem.brokers.iter().map(|b| b.share).max().unwrap_or(0);
+    let mut counts = StreamCounts::new(problem);
     for (s, stream) in problem.streams.iter().enumerate() {
-        let id = StreamId::at(s);
-        let mut of_stream = Counts::zero(problem.brokers.len(), problem.zones.len());
         for shard in stream.shards.clone() {
-            of_stream.add(&problem.brokers, &placement[shard as usize], 1);
+            pace.step(1)?;
+            counts.add(problem, of(shard as usize));
         }
-        for b in problem.broker_ids() {
-            cost[Rank::StreamLeaderSpread] += squared(
-                problem.stream_leader_band(id, b),
-                of_stream.leaders[b.index()],
-            );
-            cost[Rank::StreamReplicaSpread] += squared(
-                problem.stream_replica_band(id, b),
-                of_stream.replicas[b.index()],
-            );
+        let is_empty_level = is_empty_level(problem, stream, share_max);
+        let id = StreamId::at(s);
+        let mut add = |b: BrokerId| {
+            let (leaders, replicas) = counts.of[b.index()];
+            cost[Rank::StreamLeaderSpread] += squared(problem.stream_leader_band(id, b), leaders);
+            cost[Rank::StreamReplicaSpread] +=
+                squared(problem.stream_replica_band(id, b), replicas);
+        };
+        if is_empty_level {
+            counts.touched.iter().copied().for_each(&mut add);
+        } else {
+            pace.step_stream(problem.brokers.len())?;
+            problem.broker_ids().for_each(&mut add);
+        }
+        counts.clear();
+    }
+    Ok(())
+}
+
+/// Whether a broker that holds nothing of the stream costs nothing: true of all where even the largest share's floor is
+/// no more than the slack.
+fn is_empty_level(problem: &Problem, stream: &Stream, share_max: u32) -> bool {
+    let leaders = stream.shard_count();
+    let replicas = leaders * i64::from(stream.replication_factor);
+    let policy = &problem.policy;
+    let levels = [
+        (policy.stream_leaders, leaders),
+        (policy.stream_replicas, replicas),
+    ];
+    stream.share_total == 0
+        || levels.into_iter().all(|(spread, count)| {
+            spread.is_none_or(|spread| {
+                Band::new(count, share_max, stream.share_total, spread.slack).low <= 0
+            })
+        })
+}
+
+/// Leaders and live replicas of one stream.
+struct StreamCounts {
+    /// By broker.
+    of: Vec<(i64, i64)>,
+    /// Brokers that hold any.
+    touched: Vec<BrokerId>,
+}
+
+impl StreamCounts {
+    fn new(problem: &Problem) -> Self {
+        StreamCounts {
+            of: vec![(0, 0); problem.brokers.len()],
+            touched: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, problem: &Problem, assignment: &Assignment) {
+        for b in problem.live(assignment) {
+            let replicas = &mut self.of[b.index()].1;
+            if *replicas == 0 {
+                self.touched.push(b);
+            }
+            *replicas += 1;
+        }
+        if let Some(b) = assignment.leader.filter(|&b| problem.is_live(b)) {
+            self.of[b.index()].0 += 1;
+        }
+    }
+
+    fn clear(&mut self) {
+        for b in self.touched.drain(..) {
+            self.of[b.index()] = (0, 0);
         }
     }
 }

@@ -36,7 +36,8 @@ mod shortfall;
 
 pub use fingerprint::fingerprint;
 
-use crate::cost::{self, Cost, Terms};
+use crate::budget::{Pace, Stop, unstopped};
+use crate::cost::{self, Evaluation};
 use crate::snapshot::{Assignment, BrokerId, Problem, Role, ShardId, StreamId};
 
 /// The plan that leads from the present layout to a placement, which is indexed by [`ShardId`].
@@ -48,20 +49,61 @@ use crate::snapshot::{Assignment, BrokerId, Problem, Role, ShardId, StreamId};
 ///
 /// # Panics
 /// Where the placement has not as many entries as there are shards, or names a broker that does not exist.
-pub fn make(problem: &Problem, mut placement: Vec<Assignment>) -> Plan {
+pub fn make(problem: &Problem, placement: Vec<Assignment>) -> Plan {
+    unstopped(|pace| {
+        let costs = Costs {
+            before: Costs::of_present(problem, pace)?,
+            after: cost::evaluate_within(problem, |at| &placement[at], pace)?,
+        };
+        make_within(problem, placement, costs, pace)
+    })
+}
+
+/// The same where the costs are known, until the interrupt asks to stop.
+///
+/// # Errors
+/// The interrupt's reason.
+///
+/// # Panics
+/// As for [`make`].
+pub fn make_within(
+    problem: &Problem,
+    mut placement: Vec<Assignment>,
+    costs: Costs,
+    pace: &mut Pace<'_>,
+) -> Result<Plan, Stop> {
     for assignment in &mut placement {
+        pace.step(1)?;
         assignment.followers.sort_unstable();
     }
-    let present: Vec<Assignment> = problem.shards.iter().map(|s| s.present.clone()).collect();
-    let (moves, spread) = order::order(problem, &placement);
-    Plan {
+    let (moves, spread) = order::order(problem, &placement, pace)?;
+    Ok(Plan {
         moves,
-        before: cost::evaluate(problem, &present),
-        after: cost::evaluate(problem, &placement),
+        before: costs.before,
+        after: costs.after,
         spread,
-        shortfalls: shortfall::shortfalls(problem, &placement),
-        fingerprint: fingerprint(problem, &placement),
+        shortfalls: shortfall::shortfalls(problem, &placement, pace)?,
+        fingerprint: fingerprint::fingerprint_within(problem, &placement, pace)?,
         placement,
+    })
+}
+
+/// What a plan changes the cost from and to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Costs {
+    /// Cost of the present layout.
+    pub before: Evaluation,
+    /// Cost of the placement.
+    pub after: Evaluation,
+}
+
+impl Costs {
+    /// Cost of the present layout.
+    ///
+    /// # Errors
+    /// The interrupt's reason.
+    pub fn of_present(problem: &Problem, pace: &mut Pace<'_>) -> Result<Evaluation, Stop> {
+        cost::evaluate_within(problem, |at| &problem.shards[at].present, pace)
     }
 }
 
@@ -162,9 +204,9 @@ pub struct Plan {
     /// By step.
     pub moves: Vec<Move>,
     /// Cost of the present layout.
-    pub before: (Cost, Terms),
+    pub before: Evaluation,
     /// Cost of the placement.
-    pub after: (Cost, Terms),
+    pub after: Evaluation,
     /// Counts that change, by stream and broker.
     pub spread: Vec<SpreadRow>,
     /// Shards that lack replicas, in canonical order.

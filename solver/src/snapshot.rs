@@ -17,6 +17,7 @@ use std::fmt;
 use std::ops::Range;
 
 pub use counts::{Counts, Limits};
+use smallvec::SmallVec;
 
 use crate::ids::id_type;
 
@@ -395,7 +396,11 @@ impl Problem {
     }
     /// Zones of the live replicas.
     pub fn zones_spanned(&self, assignment: &Assignment) -> u32 {
-        let mut zones: Vec<ZoneId> = self.live(assignment).map(|b| self.zone_of(b)).collect();
+        if assignment.followers.is_empty() {
+            return self.live(assignment).count() as u32;
+        }
+        let zones = self.live(assignment).map(|b| self.zone_of(b));
+        let mut zones: SmallVec<[ZoneId; 8]> = zones.collect();
         zones.sort_unstable();
         zones.dedup();
         zones.len() as u32

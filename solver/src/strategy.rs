@@ -6,17 +6,17 @@
 //! the verifier's own, computed from the snapshot and the prices alone, never the engine's word. A plan is optimal
 //! when its value meets the bound in every rank.
 
-use crate::budget::{Budget, Stop};
+use crate::budget::{Budget, Interrupt, Pace, Phase, Stop};
 use crate::certificate::Certificate;
-use crate::cost::{Cost, RANKS, Rank, evaluate};
+use crate::cost::{Evaluation, RANKS, Rank, evaluate_within};
 use crate::greedy::felix;
 use crate::hint::PriceHint;
 use crate::model::current;
 use crate::model::leaders::{self, LeaderError};
-use crate::plan::{self, Plan};
-use crate::snapshot::{Assignment, Problem};
+use crate::plan::{self, Costs, Plan};
+use crate::snapshot::{Assignment, Problem, Shard};
 use crate::validate::Finding;
-use crate::verify;
+use crate::verify::{self, bound::Bound};
 
 /// Who plans.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -121,49 +121,59 @@ pub struct Answer {
     pub report: Report,
 }
 
-/// Plans.
+/// Why there is no answer.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Unsolved {
+    /// The planner, or what it would have to decide, is not built; the finding names it.
+    #[error("{0}")]
+    Unsupported(Finding),
+    /// The interrupt asked to stop before even the present layout was judged.
+    #[error("stopped before the present layout was judged: {0:?}")]
+    Stopped(Stop),
+}
+
+impl From<Finding> for Unsolved {
+    fn from(finding: Finding) -> Self {
+        Unsolved::Unsupported(finding)
+    }
+}
+
+impl From<Stop> for Unsolved {
+    fn from(reason: Stop) -> Self {
+        Unsolved::Stopped(reason)
+    }
+}
+
+/// Plans. The interrupt is polled at least every millisecond of work, in whatever phase.
 ///
 /// # Errors
-/// Where the planner or what it would have to decide is not built; the finding names it.
+/// Where the planner or what it would have to decide is not built, or the interrupt ends the last [`Phase`] too.
 pub fn solve(
     problem: &Problem,
     options: &SolveOptions,
-    interrupt: &dyn Fn() -> Option<Stop>,
-) -> Result<Answer, Finding> {
+    interrupt: &dyn Interrupt,
+) -> Result<Answer, Unsolved> {
     check_supported(problem, options.planner)?;
-    let mut budget = Budget::new(options.work_limit, interrupt);
-    let mut candidates = Candidates::new(problem);
-    let tiers = felix::plan(problem, &mut budget);
-    let mut stop = tiers.as_ref().err().copied();
-    if let Ok(placement) = tiers {
-        candidates.add(Engine::GreedyTiers, placement);
-    }
-    let mut certificate = None;
-    let mut is_refused = false;
-    if options.planner != Planner::GreedyTiers && stop.is_none() {
-        match leaders::solve(problem, candidates.best(), &options.price_hint, &mut budget) {
-            Ok(solution) => {
-                stop = solution.stop;
-                certificate = Some(solution.certificate);
-                candidates.add(Engine::NetworkSimplex, solution.placement);
-            }
-            Err(LeaderError::Stopped(reason)) => stop = Some(reason),
-            Err(LeaderError::Refused(fault)) => {
-                is_refused = true;
-                candidates.warnings.push(fault);
-            }
-        }
-    }
-    let work = budget.spent();
-    let (engine, plan) = candidates.verified(&mut is_refused);
+    let search = || interrupt.stop(Phase::Search);
+    let mut budget = Budget::new(options.work_limit, &search);
+    let mut candidates = Candidates::new(problem, interrupt)?;
+    let certificate = candidates.search(options, &mut budget);
+    let (engine, plan) = candidates.verified()?;
+    let bound = candidates.bound(certificate.as_ref());
+    let Candidates {
+        stop,
+        is_refused,
+        mut warnings,
+        ..
+    } = candidates;
     let is_finished = certificate.is_some() && stop.is_none();
-    let mut answer = label(problem, engine, plan, certificate);
+    let mut answer = label(engine, plan, certificate, bound);
     let report = &mut answer.report;
     if is_finished && report.outcome == Outcome::Feasible {
-        candidates.warnings.extend(held_back(problem));
+        warnings.extend(held_back(problem));
     }
-    report.work = work;
-    report.warnings.append(&mut candidates.warnings);
+    report.work = budget.spent();
+    report.warnings.append(&mut warnings);
     report.is_reproducible = stop.is_none_or(|reason| reason == Stop::WorkLimit);
     report.fallback = match stop {
         _ if report.outcome == Outcome::Optimal => None,
@@ -177,7 +187,8 @@ pub fn solve(
 pub fn judge(problem: &Problem, placement: Vec<Assignment>) -> Answer {
     let faults = verify::placement::check(problem, &placement).faults;
     let plan = plan::make(problem, placement);
-    let mut answer = label(problem, Engine::External, plan, None);
+    let bound = verify::bound::bound(problem, &Certificate::default());
+    let mut answer = label(Engine::External, plan, None, bound);
     if !faults.is_empty() {
         answer.report.outcome = Outcome::Feasible;
     }
@@ -247,80 +258,185 @@ fn held_back(problem: &Problem) -> Option<String> {
 }
 
 /// Placements to choose from, the preferred one last.
-struct Candidates<'p> {
-    problem: &'p Problem,
-    list: Vec<(Cost, Engine, Vec<Assignment>)>,
+struct Candidates<'a> {
+    problem: &'a Problem,
+    interrupt: &'a dyn Interrupt,
+    /// Cost of the present layout as it is listed.
+    before: Evaluation,
+    list: Vec<Candidate>,
+    /// Why the search or the making of its plan ended early.
+    stop: Option<Stop>,
+    /// The verifier refused something.
+    is_refused: bool,
     warnings: Vec<String>,
 }
 
-impl<'p> Candidates<'p> {
-    fn new(problem: &'p Problem) -> Self {
-        let mut candidates = Candidates {
-            problem,
-            list: Vec::new(),
-            warnings: problem.warnings.clone(),
+struct Candidate {
+    engine: Engine,
+    placement: Vec<Assignment>,
+    cost: Evaluation,
+}
+
+impl<'a> Candidates<'a> {
+    /// The present layout alone.
+    fn new(problem: &'a Problem, interrupt: &'a dyn Interrupt) -> Result<Self, Stop> {
+        let judge = || interrupt.stop(Phase::Current);
+        let mut pace = Pace::new(&judge);
+        let placement = current::placement_within(problem, &mut pace)?;
+        let before = Costs::of_present(problem, &mut pace)?;
+        // They differ where surplus is dropped or no leader is live.
+        let is_listed = |(shard, kept): (&Shard, &Assignment)| shard.present == *kept;
+        let cost = match problem.shards.iter().zip(&placement).all(is_listed) {
+            true => before,
+            false => evaluate_within(problem, |at| &placement[at], &mut pace)?,
         };
-        candidates.add(Engine::Current, current::placement(problem));
-        candidates
+        Ok(Candidates {
+            problem,
+            interrupt,
+            before,
+            list: vec![Candidate {
+                engine: Engine::Current,
+                placement,
+                cost,
+            }],
+            stop: None,
+            is_refused: false,
+            warnings: problem.warnings.clone(),
+        })
     }
 
+    /// Adds what the planner finds; the prices of the exact engine.
+    fn search(&mut self, options: &SolveOptions, budget: &mut Budget<'_>) -> Option<Certificate> {
+        match felix::plan(self.problem, budget) {
+            Ok(placement) => self.add(Engine::GreedyTiers, placement),
+            Err(reason) => self.stop = Some(reason),
+        }
+        if options.planner == Planner::GreedyTiers || self.stop.is_some() {
+            return None;
+        }
+        match leaders::solve(self.problem, self.best(), &options.price_hint, budget) {
+            Ok(solution) => {
+                self.stop = solution.stop;
+                self.add(Engine::NetworkSimplex, solution.placement);
+                return Some(solution.certificate);
+            }
+            Err(LeaderError::Stopped(reason)) => self.stop = Some(reason),
+            Err(LeaderError::Refused(fault)) => {
+                self.is_refused = true;
+                self.warnings.push(fault);
+            }
+        }
+        None
+    }
+
+    /// Adds a placement, unless there is no time left to judge it.
     fn add(&mut self, engine: Engine, placement: Vec<Assignment>) {
-        let cost = evaluate(self.problem, &placement).0;
-        self.list.push((cost, engine, placement));
+        let finish = || self.interrupt.stop(Phase::Plan);
+        match evaluate_within(self.problem, |at| &placement[at], &mut Pace::new(&finish)) {
+            Ok(cost) => self.list.push(Candidate {
+                engine,
+                placement,
+                cost,
+            }),
+            Err(reason) => {
+                self.stop.get_or_insert(reason);
+            }
+        }
         // Stable, so that the newest of equals comes last.
         self.list
-            .sort_by_key(|candidate| std::cmp::Reverse(candidate.0));
+            .sort_by_key(|candidate| std::cmp::Reverse(candidate.cost.0));
     }
 
     /// The cheapest placement.
     fn best(&self) -> &[Assignment] {
-        self.list.last().map_or(&[], |candidate| &candidate.2)
+        self.list
+            .last()
+            .map_or(&[], |candidate| &candidate.placement)
     }
 
-    /// The plan of the cheapest placement that the verifier accepts; the present layout where it accepts none.
-    fn verified(&mut self, is_refused: &mut bool) -> (Engine, Plan) {
-        while let Some((_, engine, placement)) = self.list.pop() {
-            let plan = plan::make(self.problem, placement);
-            let Some(fault) = fault(self.problem, &plan) else {
-                return (engine, plan);
-            };
-            *is_refused = true;
-            self.warnings.push(format!(
-                "the verifier refused a plan of {engine:?}: {fault}"
-            ));
+    /// The plan of the cheapest placement that the verifier accepts. Where the time for that runs out, it is the present
+    /// layout's; likewise where the verifier accepts none.
+    fn verified(&mut self) -> Result<(Engine, Plan), Stop> {
+        while let Some(candidate) = self.list.pop() {
+            let engine = candidate.engine;
+            match self.checked(candidate) {
+                Ok(Ok(plan)) => return Ok((engine, plan)),
+                Ok(Err(fault)) => {
+                    self.is_refused = true;
+                    self.warnings.push(format!(
+                        "the verifier refused a plan of {engine:?}: {fault}"
+                    ));
+                }
+                Err(reason) if engine == Engine::Current => return Err(reason),
+                Err(reason) => {
+                    self.stop.get_or_insert(reason);
+                    self.list.retain(|other| other.engine == Engine::Current);
+                }
+            }
         }
         let placement = current::placement(self.problem);
-        (Engine::Current, plan::make(self.problem, placement))
+        Ok((Engine::Current, plan::make(self.problem, placement)))
+    }
+
+    /// The bound that the prices prove. Where the search was stopped before it had any there is none: without prices
+    /// a bound says next to nothing, for another look at every shard.
+    fn bound(&mut self, certificate: Option<&Certificate>) -> Option<Bound> {
+        if certificate.is_none() && self.stop.is_some() {
+            return None;
+        }
+        let finish = || self.interrupt.stop(Phase::Plan);
+        let no_prices = Certificate::default();
+        let prices = certificate.unwrap_or(&no_prices);
+        let bound = verify::bound::bound_within(self.problem, prices, &mut Pace::new(&finish));
+        bound.unwrap_or_else(|reason| {
+            self.stop.get_or_insert(reason);
+            None
+        })
+    }
+
+    /// The plan of a candidate, or the first thing wrong with it.
+    fn checked(&self, candidate: Candidate) -> Result<Result<Plan, String>, Stop> {
+        let phase = match candidate.engine {
+            Engine::Current => Phase::Current,
+            _ => Phase::Plan,
+        };
+        let poll = || self.interrupt.stop(phase);
+        let mut pace = Pace::new(&poll);
+        let costs = Costs {
+            before: self.before,
+            after: candidate.cost,
+        };
+        let plan = plan::make_within(self.problem, candidate.placement, costs, &mut pace)?;
+        let fault = fault(self.problem, &plan, &mut pace)?;
+        Ok(fault.map_or(Ok(plan), Err))
     }
 }
 
 /// The first thing wrong with a plan of ours.
-fn fault(problem: &Problem, plan: &Plan) -> Option<String> {
-    let checked = verify::placement::check(problem, &plan.placement);
+fn fault(problem: &Problem, plan: &Plan, pace: &mut Pace<'_>) -> Result<Option<String>, Stop> {
+    let checked = verify::placement::check_within(problem, &plan.placement, pace)?;
     if let Some(fault) = checked.faults.first() {
-        return Some(fault.to_string());
+        return Ok(Some(fault.to_string()));
     }
     if (checked.cost, checked.terms) != plan.after {
-        return Some(format!(
+        return Ok(Some(format!(
             "it costs {:?}, not {:?}",
             checked.cost.0, plan.after.0.0
-        ));
+        )));
     }
-    let moves = verify::moves::check(problem, plan);
-    moves.first().map(ToString::to_string)
+    let moves = verify::moves::check_within(problem, plan, pace)?;
+    Ok(moves.first().map(ToString::to_string))
 }
 
-/// A plan as an answer, with the bounds that the prices prove.
+/// A plan as an answer, with what the bound of its prices proves.
 fn label(
-    problem: &Problem,
     engine: Engine,
     plan: Plan,
     certificate: Option<Certificate>,
+    bound: Option<Bound>,
 ) -> Answer {
     let value = &plan.after.0;
     let mut warnings = Vec::new();
-    let no_prices = Certificate::default();
-    let bound = verify::bound::bound(problem, certificate.as_ref().unwrap_or(&no_prices));
     let mut bounds = match bound.map(|bound| verify::bound::proven(value, &bound)) {
         Some(Ok(bounds)) => bounds,
         Some(Err(fault)) => {

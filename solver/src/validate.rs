@@ -2,7 +2,7 @@
 //!
 //! Checks run over the input in the caller's order and only collect; nothing is built before all of them have
 //! passed, so that a caller mends a request once. Complexity: O(input · log input), O(input) where shards come stream by
-//! stream in the order of their numbers. The caller's interrupt is polled every [`POLL_EVERY`] shards; only the sort of
+//! stream in the order of their numbers. The caller's interrupt is polled every [`crate::budget::ITEMS`] shards; only the sort of
 //! one stream's shards is not cut short.
 
 mod assemble;
@@ -13,7 +13,7 @@ mod snapshot;
 
 use std::fmt;
 
-use crate::budget::{Stop, never};
+use crate::budget::{Pace, Stop, never};
 use crate::input::{PolicyInput, SnapshotInput};
 use crate::snapshot::Problem;
 
@@ -62,28 +62,6 @@ impl From<Stop> for BuildError {
     }
 }
 
-/// Shards between two polls of the interrupt: well under a millisecond of work.
-pub const POLL_EVERY: usize = 512;
-
-/// Polls the interrupt at an even pace.
-struct Pace<'a> {
-    interrupt: &'a dyn Fn() -> Option<Stop>,
-    left: usize,
-}
-
-impl Pace<'_> {
-    /// Counts so many shards.
-    #[inline]
-    fn step(&mut self, shards: usize) -> Result<(), Stop> {
-        if shards < self.left {
-            self.left -= shards;
-            return Ok(());
-        }
-        self.left = POLL_EVERY;
-        (self.interrupt)().map_or(Ok(()), Err)
-    }
-}
-
 /// Findings as they are made.
 #[derive(Default)]
 struct Findings(Vec<Finding>);
@@ -127,7 +105,7 @@ pub fn build_within(
     policy: &PolicyInput,
     interrupt: &dyn Fn() -> Option<Stop>,
 ) -> Result<Problem, BuildError> {
-    let mut pace = Pace { interrupt, left: 0 };
+    let mut pace = Pace::new(interrupt);
     let mut findings = Findings::default();
     let resolved = snapshot::resolve(snapshot, &mut findings, &mut pace)?;
     let landed = flights::apply(snapshot, &resolved, &mut findings);

@@ -129,6 +129,7 @@ impl Failure {
         let (findings, is_invalid) = match refusal {
             Refusal::Invalid(findings) => (findings, true),
             Refusal::Unsupported(findings) => (findings, false),
+            Refusal::Stopped(_) => return Failure::Other(format!("{file}: {refusal}")),
         };
         let failures = by_file(file, placed(findings, place)).map(|(file, lines)| {
             if is_invalid {

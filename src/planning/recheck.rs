@@ -46,6 +46,19 @@ pub(super) fn response(
     listing: Listing,
     response: &pb::OptimizeResponse,
 ) -> Rechecked {
+    if response
+        .report
+        .as_ref()
+        .is_some_and(|report| report.unchecked)
+    {
+        return Rechecked {
+            faults: vec![
+                "the report says that nothing was checked: the plan is the layout as listed"
+                    .to_owned(),
+            ],
+            is_proof_checked: false,
+        };
+    }
     let mut recheck = Recheck::new(problem);
     let known = match &response.plan {
         Some(plan) => recheck.plan(plan, listing),

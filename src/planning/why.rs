@@ -1,12 +1,12 @@
 //! Why a shard is led where it is: the answer to `explain`.
 
 use std::collections::HashMap;
-use std::time::Instant;
 
 use shardflow_solver::certificate::Certificate;
 use shardflow_solver::cost::{RANKS, Rank};
 use shardflow_solver::cut::{LimitRule, Place};
 use shardflow_solver::explain::choices::{Ban, Choice, Offer, choices};
+use shardflow_solver::input::SnapshotInput;
 use shardflow_solver::plan::Plan;
 use shardflow_solver::snapshot::{BrokerId, Problem, ShardId};
 use shardflow_solver::strategy::{self, Outcome};
@@ -59,8 +59,9 @@ pub fn explain(
     response: Option<&pb::OptimizeResponse>,
     control: &Control,
 ) -> Result<pb::ShardExplanation, Unexplained> {
-    let started = Instant::now();
-    let (problem, options) = prepare(request).map_err(Refusal::from)?;
+    let mut input = SnapshotInput::default();
+    let prepared = prepare(request, &mut input, Some(control)).map_err(Refusal::from)?;
+    let problem = prepared.problem;
     let names = Names::new(&problem);
     let Some(id) = names.shard(shard) else {
         return Err(Unexplained::UnknownShard {
@@ -69,13 +70,12 @@ pub fn explain(
         });
     };
     let (plan, certificate) = match response {
-        Some(response) => {
-            recheck::told(&problem, options.listing, response).map_err(Unexplained::Faulty)?
-        }
+        Some(response) => recheck::told(&problem, prepared.options.listing, response)
+            .map_err(Unexplained::Faulty)?,
         None => {
-            let interrupt = control.interrupt(started, options.time_budget, &problem);
-            let answer = strategy::solve(&problem, &options.solve, &interrupt)
-                .map_err(|finding| Refusal::Unsupported(vec![finding]))?;
+            let options = &prepared.options.solve;
+            let answer =
+                strategy::solve(&problem, options, &prepared.clock).map_err(Refusal::from)?;
             let is_proven = answer.report.outcome == Outcome::Optimal;
             (answer.plan, answer.report.certificate.filter(|_| is_proven))
         }

@@ -8,6 +8,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use shardflow_solver::budget::Stop;
 use shardflow_solver::validate::Finding;
 use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, FieldViolation, StatusExt};
@@ -25,13 +26,15 @@ const TEXT_BYTES: usize = 200;
 /// Bytes that a violation's two lengths and tags, and its own, take.
 const VIOLATION_FRAME_BYTES: usize = 12;
 
-/// A refusal as `INVALID_ARGUMENT` or `UNIMPLEMENTED`.
+/// A refusal as `INVALID_ARGUMENT` or `UNIMPLEMENTED`; as `DEADLINE_EXCEEDED` or `CANCELLED` where it was stopped.
 pub(super) fn refused(refusal: &Refusal) -> Status {
     let findings = refusal.findings();
     let violations = violations(findings);
     let (code, message) = match refusal {
         Refusal::Invalid(_) => (Code::InvalidArgument, invalid(findings, violations.len())),
         Refusal::Unsupported(_) => (Code::Unimplemented, unsupported(findings)),
+        Refusal::Stopped(Stop::Cancelled) => return Status::cancelled(refusal.to_string()),
+        Refusal::Stopped(_) => return Status::deadline_exceeded(refusal.to_string()),
     };
     Status::with_error_details(code, message, ErrorDetails::with_bad_request(violations))
 }
@@ -70,6 +73,8 @@ fn name(code: Code) -> &'static str {
         Code::Unimplemented => "UNIMPLEMENTED",
         Code::ResourceExhausted => "RESOURCE_EXHAUSTED",
         Code::Unavailable => "UNAVAILABLE",
+        Code::DeadlineExceeded => "DEADLINE_EXCEEDED",
+        Code::Cancelled => "CANCELLED",
         _ => "OTHER",
     }
 }
@@ -263,6 +268,18 @@ mod tests {
         assert_eq!(
             status.message(),
             "this version does not have snapshot.brokers[0].disk_bytes and 1 alike, policy.max_moves"
+        );
+    }
+
+    #[test]
+    fn what_was_stopped_unchecked_is_told_by_the_code_for_it() {
+        let cancelled = refused(&Refusal::Stopped(Stop::Cancelled));
+        assert_eq!(cancelled.code(), Code::Cancelled);
+        let late = refused(&Refusal::Stopped(Stop::Deadline));
+        assert_eq!(late.code(), Code::DeadlineExceeded);
+        assert_eq!(
+            late.message(),
+            "the deadline came before the request was checked"
         );
     }
 

@@ -178,10 +178,7 @@ fn report(problem: &Problem, report: &Report, include_certificate: bool) -> pb::
     };
     let fallback = match report.fallback {
         None => pb::FallbackReason::None,
-        Some(Fallback::Budget(Stop::WorkLimit)) => pb::FallbackReason::WorkLimit,
-        Some(Fallback::Budget(Stop::TimeBudget)) => pb::FallbackReason::TimeBudget,
-        Some(Fallback::Budget(Stop::Deadline)) => pb::FallbackReason::Deadline,
-        Some(Fallback::Budget(Stop::Cancelled)) => pb::FallbackReason::Cancelled,
+        Some(Fallback::Budget(reason)) => fallback(reason),
         Some(Fallback::Verifier) => pb::FallbackReason::Verifier,
     };
     let proof = report.certificate.as_ref();
@@ -202,6 +199,17 @@ fn report(problem: &Problem, report: &Report, include_certificate: bool) -> pb::
             .map(|proof| prices(problem, proof, report.outcome == Outcome::Optimal))
             .unwrap_or_default(),
         warnings: report.warnings.clone(),
+        unchecked: false,
+    }
+}
+
+/// Which budget was hit.
+pub(crate) fn fallback(reason: Stop) -> pb::FallbackReason {
+    match reason {
+        Stop::WorkLimit => pb::FallbackReason::WorkLimit,
+        Stop::TimeBudget => pb::FallbackReason::TimeBudget,
+        Stop::Deadline => pb::FallbackReason::Deadline,
+        Stop::Cancelled => pb::FallbackReason::Cancelled,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Between the messages of `proto/shardflow/v1` and the solver's types.
 //!
-//! [`request`] reads what callers send, [`external`] reads plans made elsewhere, [`answer`] writes what they get.
+//! [`request`] reads what callers send, [`external`] reads plans made elsewhere, [`answer`] writes what they get,
+//! [`unchecked`] what they get where there was no time to check the request.
 //! Reading never stops at the first thing that is wrong: each becomes a [`Finding`] with its path in the request,
 //! a default takes its place, and the rest is read, so that the solver's own findings can be listed with them.
 
@@ -9,6 +10,7 @@ pub(crate) mod cost;
 pub mod external;
 pub(crate) mod reasons;
 pub mod request;
+pub mod unchecked;
 
 use shardflow_solver::validate::Finding;
 

@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
 
+use shardflow_solver::budget::{Pace, Stop};
 use shardflow_solver::cost::Rank;
 use shardflow_solver::hint::PriceHint;
 use shardflow_solver::input::{
@@ -49,29 +50,41 @@ pub struct OptionsRead {
     pub warnings: Vec<String>,
 }
 
-/// Reads a snapshot. An absent one is a finding, and read as empty.
-pub(crate) fn snapshot(message: Option<&pb::Snapshot>, findings: &mut Findings) -> SnapshotInput {
+/// Reads a snapshot into an empty `input`, which holds what was read where the interrupt asks to stop. An absent one is
+/// a finding, and read as empty.
+///
+/// # Errors
+/// The interrupt's reason.
+pub(crate) fn snapshot(
+    message: Option<&pb::Snapshot>,
+    input: &mut SnapshotInput,
+    findings: &mut Findings,
+    pace: &mut Pace<'_>,
+) -> Result<(), Stop> {
     let Some(message) = message else {
         findings.add("snapshot", "", "must be given");
-        return SnapshotInput::default();
+        return Ok(());
     };
-    SnapshotInput {
-        cluster_id: message.cluster_id.clone(),
-        generation: message.generation.clone(),
-        brokers: indexed(&message.brokers, |at, b| broker(at, b, findings)),
-        streams: message.streams.iter().map(stream).collect(),
-        shards: message.shards.iter().map(shard).collect(),
-        in_flight: indexed(&message.in_flight, |at, flight| InFlightInput {
-            shard: flight.shard.clone(),
-            role: role(
-                flight.role,
-                || format!("snapshot.in_flight[{at}].role"),
-                findings,
-            ),
-            from: flight.from.clone(),
-            to: flight.to.clone(),
-        }),
+    input.cluster_id.clone_from(&message.cluster_id);
+    input.generation.clone_from(&message.generation);
+    input.brokers = indexed(&message.brokers, |at, b| broker(at, b, findings));
+    input.streams = message.streams.iter().map(stream).collect();
+    input.in_flight = indexed(&message.in_flight, |at, flight| InFlightInput {
+        shard: flight.shard.clone(),
+        role: role(
+            flight.role,
+            || format!("snapshot.in_flight[{at}].role"),
+            findings,
+        ),
+        from: flight.from.clone(),
+        to: flight.to.clone(),
+    });
+    input.shards.reserve_exact(message.shards.len());
+    for message in &message.shards {
+        pace.step(1)?;
+        input.shards.push(shard(message));
     }
+    Ok(())
 }
 
 fn indexed<M, T>(messages: &[M], mut read: impl FnMut(usize, &M) -> T) -> Vec<T> {
@@ -220,7 +233,7 @@ fn zone_limit(message: &pb::ZoneLimit) -> ZoneLimitInput {
 pub(crate) fn options(
     message: Option<&pb::Options>,
     at: &str,
-    snapshot: &SnapshotInput,
+    snapshot: Option<&pb::Snapshot>,
     findings: &mut Findings,
 ) -> OptionsRead {
     let Some(message) = message else {
@@ -240,9 +253,9 @@ pub(crate) fn options(
         pb::Assignments::Changed => Listing::Changed,
         pb::Assignments::None => Listing::None,
     };
-    let warnings = Vec::new();
+    let mut warnings = Vec::new();
     if !message.price_hint.is_empty() {
-        price_hint(&message.price_hint, at, snapshot, findings);
+        warnings.extend(price_hint(&message.price_hint, at, snapshot, findings));
     }
     OptionsRead {
         solve: SolveOptions {
@@ -301,12 +314,21 @@ fn first_prices(prices: &[pb::Price]) -> PriceHint {
     hint
 }
 
-/// Refuses what can't be prices of this snapshot.
-fn price_hint(prices: &[pb::Price], at: &str, snapshot: &SnapshotInput, findings: &mut Findings) {
-    let brokers: HashSet<&str> = snapshot.brokers.iter().map(|b| b.id.as_str()).collect();
-    let mut zones: HashSet<&str> = snapshot.brokers.iter().map(|b| b.zone.as_str()).collect();
+/// Refuses what can't be prices.
+/// Those of brokers and zones that are gone come with the last answer's: they are passed over, and the warning says so.
+fn price_hint(
+    prices: &[pb::Price],
+    at: &str,
+    snapshot: Option<&pb::Snapshot>,
+    findings: &mut Findings,
+) -> Option<String> {
+    let listed = snapshot.map_or(&[][..], |snapshot| &snapshot.brokers);
+    let brokers: HashSet<&str> = listed.iter().map(|b| b.id.as_str()).collect();
+    let mut zones: HashSet<&str> = listed.iter().map(|b| b.zone.as_str()).collect();
     zones.remove("");
     let zones = if zones.is_empty() { &brokers } else { &zones };
+    let is_gone = |name: &str, names: &HashSet<&str>| !name.is_empty() && !names.contains(name);
+    let mut gone: Vec<&str> = Vec::new();
     for (position, price) in prices.iter().enumerate() {
         let path = |field: &str| format!("{at}.price_hint[{position}].{field}");
         if !Rank::ALL.iter().any(|rank| rank.name() == price.rank) {
@@ -320,11 +342,17 @@ fn price_hint(prices: &[pb::Price], at: &str, snapshot: &SnapshotInput, findings
                 "must name a broker, or zone must be given",
             );
         }
-        if !price.broker.is_empty() && !brokers.contains(price.broker.as_str()) {
-            findings.add(path("broker"), &price.broker, "must be in snapshot.brokers");
-        }
-        if !price.zone.is_empty() && !zones.contains(price.zone.as_str()) {
-            findings.add(path("zone"), &price.zone, "must be the zone of a broker");
+        if is_gone(&price.broker, &brokers) {
+            gone.push(&price.broker);
+        } else if is_gone(&price.zone, zones) {
+            gone.push(&price.zone);
         }
     }
+    let first = gone.first()?;
+    Some(format!(
+        "{at}.price_hint: {} of {} prices are passed over, since the snapshot lists no such broker or zone (first: \
+         {first:?})",
+        gone.len(),
+        prices.len()
+    ))
 }

@@ -1,20 +1,29 @@
 //! The present layout as a placement: always admissible, since caps in force leave room for what is there.
 
+use crate::budget::{Pace, Stop, unstopped};
 use crate::cost::shard_cost;
 use crate::snapshot::{Assignment, BrokerId, Problem, Roles, Shard, ShardId};
 
 /// The layout as it stands, less its surplus. A shard without a live leader stays leaderless.
 pub fn placement(problem: &Problem) -> Vec<Assignment> {
-    problem
-        .shard_ids()
-        .map(|id| {
-            let shard = problem.shard(id);
-            match problem.live_leader(shard) {
-                None => leaderless(problem, id),
-                Some(leader) => led(problem, shard, leader),
-            }
-        })
-        .collect()
+    unstopped(|pace| placement_within(problem, pace))
+}
+
+/// The same, until the interrupt asks to stop.
+///
+/// # Errors
+/// The interrupt's reason.
+pub fn placement_within(problem: &Problem, pace: &mut Pace<'_>) -> Result<Vec<Assignment>, Stop> {
+    let mut placement = Vec::with_capacity(problem.shards.len());
+    for id in problem.shard_ids() {
+        pace.step(1)?;
+        let shard = problem.shard(id);
+        placement.push(match problem.live_leader(shard) {
+            None => leaderless(problem, id),
+            Some(leader) => led(problem, shard, leader),
+        });
+    }
+    Ok(placement)
 }
 
 /// Whether a shard keeps all replicas that it lists.

@@ -7,6 +7,7 @@
 
 use xxhash_rust::xxh3::Xxh3;
 
+use crate::budget::{Pace, Stop, unstopped};
 use crate::snapshot::{
     Assignment, BrokerId, BrokerState, Policy, Problem, Roles, Shard, Spread, Stream, Traffic,
 };
@@ -18,6 +19,15 @@ const CHUNK: usize = 1 << 16;
 
 /// The fingerprint: 32 lowercase hexadecimal digits. O(size of the problem).
 pub fn fingerprint(problem: &Problem, placement: &[Assignment]) -> String {
+    unstopped(|pace| fingerprint_within(problem, placement, pace))
+}
+
+/// The same, until the interrupt asks to stop.
+pub(super) fn fingerprint_within(
+    problem: &Problem,
+    placement: &[Assignment],
+    pace: &mut Pace<'_>,
+) -> Result<String, Stop> {
     let mut out = Canonical {
         hasher: Xxh3::new(),
         bytes: Vec::with_capacity(2 * CHUNK),
@@ -27,18 +37,21 @@ pub fn fingerprint(problem: &Problem, placement: &[Assignment]) -> String {
     out.brokers(problem);
     out.count(problem.streams.len());
     for stream in &problem.streams {
+        pace.step_stream(problem.brokers.len())?;
         out.stream(stream);
     }
     out.count(problem.shards.len());
     for shard in &problem.shards {
+        pace.step(1)?;
         out.shard(shard);
     }
     out.policy(&problem.policy);
     out.count(placement.len());
     for assignment in placement {
+        pace.step(1)?;
         out.assignment(assignment);
     }
-    format!("{:032x}", out.finish())
+    Ok(format!("{:032x}", out.finish()))
 }
 
 struct Canonical {

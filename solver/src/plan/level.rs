@@ -8,6 +8,7 @@
 //! brim, from there to one below) lowers nothing yet, but without it the chain doesn't.
 
 use super::SpreadRow;
+use crate::budget::{Pace, Stop};
 use crate::snapshot::{Assignment, Band, BrokerId, Counts, Problem, ShardId, StreamId};
 
 /// What a change of one shard does to the counts of one broker.
@@ -65,6 +66,15 @@ pub(super) enum Scope {
     Cluster,
 }
 
+/// Leaders and live replicas of one stream on a broker, each now and in the plan.
+#[derive(Clone, Copy, Default)]
+struct StreamCount {
+    leaders: [i64; 2],
+    replicas: [i64; 2],
+    /// A change touches it.
+    is_touched: bool,
+}
+
 /// The running counts.
 pub(super) struct Level {
     /// By stream, then broker.
@@ -82,7 +92,8 @@ impl Level {
         placement: &[Assignment],
         changed: &[ShardId],
         last: &Counts,
-    ) -> Self {
+        pace: &mut Pace<'_>,
+    ) -> Result<Self, Stop> {
         let first = &problem.limits.present;
         let cluster = problem
             .broker_ids()
@@ -102,45 +113,77 @@ impl Level {
             starts: vec![0; problem.streams.len() + 1],
             cluster,
         };
+        let mut counts = vec![StreamCount::default(); problem.brokers.len()];
         for of_stream in
             changed.chunk_by(|&a, &b| problem.shard(a).stream == problem.shard(b).stream)
         {
-            level.add_stream(problem, placement, of_stream);
+            level.add_stream(problem, placement, of_stream, &mut counts, pace)?;
         }
         for s in 1..level.starts.len() {
             level.starts[s] = level.starts[s].max(level.starts[s - 1]);
         }
-        level
+        Ok(level)
     }
 
-    fn add_stream(&mut self, problem: &Problem, placement: &[Assignment], changed: &[ShardId]) {
-        let Some(&any) = changed.first() else { return };
+    /// Adds the cells that changes of a stream touch. `counts`, by broker, are all zero before and after.
+    fn add_stream(
+        &mut self,
+        problem: &Problem,
+        placement: &[Assignment],
+        changed: &[ShardId],
+        counts: &mut [StreamCount],
+        pace: &mut Pace<'_>,
+    ) -> Result<(), Stop> {
+        let Some(&any) = changed.first() else {
+            return Ok(());
+        };
         let stream = problem.shard(any).stream;
-        let mut touched = vec![false; problem.brokers.len()];
+        let mut touched: Vec<BrokerId> = Vec::new();
         for &shard in changed {
+            pace.step(1)?;
             let present = problem.live(&problem.shard(shard).present);
             for b in present.chain(problem.live(&placement[shard.index()])) {
-                touched[b.index()] = true;
+                let count = &mut counts[b.index()];
+                if !std::mem::replace(&mut count.is_touched, true) {
+                    touched.push(b);
+                }
             }
         }
-        let mut first = Counts::zero(problem.brokers.len(), problem.zones.len());
-        let mut last = first.clone();
         for shard in problem.stream(stream).shards.clone() {
+            pace.step(1)?;
             let shard = shard as usize;
-            first.add(&problem.brokers, &problem.shards[shard].present, 1);
-            last.add(&problem.brokers, &placement[shard], 1);
+            let sides = [&problem.shards[shard].present, &placement[shard]];
+            for (side, assignment) in sides.into_iter().enumerate() {
+                for b in problem.live(assignment) {
+                    counts[b.index()].replicas[side] += 1;
+                }
+                if let Some(b) = assignment.leader.filter(|&b| problem.is_live(b)) {
+                    counts[b.index()].leaders[side] += 1;
+                }
+            }
         }
-        for broker in problem.broker_ids().filter(|b| touched[b.index()]) {
-            let b = broker.index();
-            let leaders = problem.stream_leader_band(stream, broker);
-            let replicas = problem.stream_replica_band(stream, broker);
+        touched.sort_unstable();
+        for broker in touched {
+            let StreamCount {
+                leaders, replicas, ..
+            } = counts[broker.index()];
+            let leader_band = problem.stream_leader_band(stream, broker);
+            let replica_band = problem.stream_replica_band(stream, broker);
             self.cells.push(Cell {
                 broker,
-                leaders: Tally::new(first.leaders[b], last.leaders[b], leaders),
-                replicas: Tally::new(first.replicas[b], last.replicas[b], replicas),
+                leaders: Tally::new(leaders[0], leaders[1], leader_band),
+                replicas: Tally::new(replicas[0], replicas[1], replica_band),
             });
         }
+        for shard in problem.stream(stream).shards.clone() {
+            let shard = shard as usize;
+            let present = problem.shards[shard].present.replicas();
+            for b in present.chain(placement[shard].replicas()) {
+                counts[b.index()] = StreamCount::default();
+            }
+        }
         self.starts[stream.index() + 1] = self.cells.len() as u32;
+        Ok(())
     }
 
     /// The cell of a broker that a change of the stream touches.

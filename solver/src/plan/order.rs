@@ -23,27 +23,35 @@ use super::mending::Mending;
 use super::moves::{Difference, Draft, Failover};
 use super::room::{NIL, Room};
 use super::{Move, MoveKind, MoveReason, SpreadRow};
-use crate::snapshot::{Assignment, BrokerId, Counts, Problem, ShardId};
+use crate::budget::{Pace, Stop};
+use crate::snapshot::{Assignment, BrokerId, Problem, ShardId};
 
 /// A pass goes on while it settles one in so many of the items it looks at.
 const PASS_YIELD: usize = 8;
 
 /// All moves by step, and the counts that change.
-pub(super) fn order(problem: &Problem, placement: &[Assignment]) -> (Vec<Move>, Vec<SpreadRow>) {
-    let changed: Vec<ShardId> = problem
-        .shard_ids()
-        .filter(|&id| problem.shard(id).present != placement[id.index()])
-        .collect();
-    let mut last = Counts::zero(problem.brokers.len(), problem.zones.len());
-    for assignment in placement {
-        last.add(&problem.brokers, assignment, 1);
+pub(super) fn order(
+    problem: &Problem,
+    placement: &[Assignment],
+    pace: &mut Pace<'_>,
+) -> Result<(Vec<Move>, Vec<SpreadRow>), Stop> {
+    let mut changed = Vec::new();
+    let mut last = problem.limits.present.clone();
+    for (id, planned) in problem.shard_ids().zip(placement) {
+        pace.step(1)?;
+        let present = &problem.shard(id).present;
+        if present != planned {
+            changed.push(id);
+            last.add(&problem.brokers, present, -1);
+            last.add(&problem.brokers, planned, 1);
+        }
     }
     let mut agenda = Agenda {
         problem,
         room: Room::new(problem, &last),
         log: Log {
             problem,
-            level: Level::new(problem, placement, &changed, &last),
+            level: Level::new(problem, placement, &changed, &last, pace)?,
             mending: Mending::new(problem, &last),
             items: Vec::new(),
             drafts: Vec::new(),
@@ -55,9 +63,9 @@ pub(super) fn order(problem: &Problem, placement: &[Assignment]) -> (Vec<Move>, 
         shifts: Vec::new(),
         changes: Vec::new(),
     };
-    agenda.collect(placement, &changed);
-    agenda.run();
-    (agenda.log.moves, agenda.log.level.rows())
+    agenda.collect(placement, &changed, pace)?;
+    agenda.run(pace)?;
+    Ok((agenda.log.moves, agenda.log.level.rows()))
 }
 
 /// Moves that belong together.
@@ -182,13 +190,21 @@ struct Agenda<'a> {
 
 impl<'a> Agenda<'a> {
     /// Turns the changed shards into items and makes the promotions that come first.
-    fn collect(&mut self, placement: &'a [Assignment], changed: &[ShardId]) {
+    fn collect(
+        &mut self,
+        placement: &'a [Assignment],
+        changed: &[ShardId],
+        pace: &mut Pace<'_>,
+    ) -> Result<(), Stop> {
         let problem = self.problem;
-        let Some(&any) = changed.first() else { return };
+        let Some(&any) = changed.first() else {
+            return Ok(());
+        };
         let mut difference = Difference::new(problem, problem.shard(any), &placement[any.index()]);
         let mut promotions = Vec::new();
         let mut homeless = Vec::new();
         for &id in changed {
+            pace.step(1)?;
             let shard = problem.shard(id);
             difference.load(shard, &placement[id.index()]);
             match difference.failover() {
@@ -205,12 +221,15 @@ impl<'a> Agenda<'a> {
             }
         }
         for item in promotions {
+            pace.step(1)?;
             self.promote(item);
         }
         for id in homeless {
+            pace.step(1)?;
             difference.load(problem.shard(id), &placement[id.index()]);
             self.add_homeless(id, &mut difference);
         }
+        Ok(())
     }
 
     /// A shard without a live leader whose planned leader holds nothing yet.
@@ -353,7 +372,7 @@ impl<'a> Agenda<'a> {
         }
     }
 
-    fn run(&mut self) {
+    fn run(&mut self, pace: &mut Pace<'_>) -> Result<(), Stop> {
         let mut items: Vec<u32> = (0..self.log.items.len() as u32)
             .filter(|&i| !self.room.is_done(i))
             .collect();
@@ -366,53 +385,62 @@ impl<'a> Agenda<'a> {
         self.room.open(&items);
         for &item in &items {
             match self.log.items[item as usize].class {
-                Some(reason) if reason < MoveReason::Rule => self.place(item, reason),
+                Some(reason) if reason < MoveReason::Rule => self.place(item, reason, pace)?,
                 _ => {}
             }
         }
-        self.place_rules(&mut items);
+        self.place_rules(&mut items, pace)?;
         for scope in [Scope::Stream, Scope::Cluster] {
-            self.place_spread(&mut items, scope);
+            self.place_spread(&mut items, scope, pace)?;
         }
         for item in items {
-            self.place(item, MoveReason::Cost);
+            self.place(item, MoveReason::Cost, pace)?;
         }
+        Ok(())
     }
 
-    fn place_rules(&mut self, items: &mut Vec<u32>) {
+    fn place_rules(&mut self, items: &mut Vec<u32>, pace: &mut Pace<'_>) -> Result<(), Stop> {
         items.retain(|&i| !self.room.is_done(i));
         items.sort_unstable_by_key(|&i| (self.log.items[i as usize].shard, i));
         for &item in items.iter() {
+            pace.step(1)?;
             if self.room.is_done(item) {
                 continue;
             }
             let is_forced = self.log.items[item as usize].class.is_some();
             if is_forced || self.log.mends(item) {
-                self.place(item, MoveReason::Rule);
+                self.place(item, MoveReason::Rule, pace)?;
             }
         }
+        Ok(())
     }
 
-    fn place_spread(&mut self, items: &mut Vec<u32>, scope: Scope) {
+    fn place_spread(
+        &mut self,
+        items: &mut Vec<u32>,
+        scope: Scope,
+        pace: &mut Pace<'_>,
+    ) -> Result<(), Stop> {
         loop {
             items.retain(|&i| !self.room.is_done(i));
             let looked_at = items.len();
             for &item in items.iter() {
+                pace.step(1)?;
                 if !self.room.is_done(item) && self.log.serves(scope, item) {
-                    self.place(item, MoveReason::Spread);
+                    self.place(item, MoveReason::Spread, pace)?;
                 }
             }
             items.retain(|&i| !self.room.is_done(i));
             let settled = looked_at - items.len();
             if items.is_empty() || settled * PASS_YIELD < looked_at || settled == 0 {
-                return;
+                return Ok(());
             }
         }
     }
 
-    fn place(&mut self, item: u32, reason: MoveReason) {
+    fn place(&mut self, item: u32, reason: MoveReason, pace: &mut Pace<'_>) -> Result<(), Stop> {
         let log = &mut self.log;
         self.room
-            .place(item, &mut |items| log.step(items, item, reason));
+            .place(item, pace, &mut |items| log.step(items, item, reason))
     }
 }

@@ -30,6 +30,7 @@ mod lists;
 
 use std::ops::Range;
 
+use crate::budget::{Pace, Stop};
 use crate::snapshot::{Counts, Limits, Problem};
 use breach::Balance;
 
@@ -263,13 +264,22 @@ impl Room {
     }
 
     /// Commits an item, making room for it first where needed. `step` is given the items of each step before the next.
-    pub(super) fn place(&mut self, item: u32, step: &mut dyn FnMut(&[u32])) {
+    ///
+    /// # Errors
+    /// The interrupt's reason; nothing can be placed any more then.
+    pub(super) fn place(
+        &mut self,
+        item: u32,
+        pace: &mut Pace<'_>,
+        step: &mut dyn FnMut(&[u32]),
+    ) -> Result<(), Stop> {
         while !self.is_done(item) {
+            pace.step(1)?;
             if self.path.items.is_empty() {
                 self.push(item);
             }
             let Some(&top) = self.path.items.last() else {
-                return;
+                return Ok(());
             };
             if self.is_done(top) {
                 self.pop();
@@ -293,6 +303,7 @@ impl Room {
         while !self.path.items.is_empty() {
             self.pop();
         }
+        Ok(())
     }
 
     fn effects_of(&self, item: u32) -> impl Iterator<Item = &Effect> {

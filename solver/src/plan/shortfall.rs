@@ -12,9 +12,10 @@
 //! Complexity: O(brokers) for each kind of want, which shards of a stream that hold replicas in the same places share;
 //! thousands of new shards of one stream are explained once.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use super::{Shortfall, ShortfallReason};
+use crate::budget::{Pace, Stop};
 use crate::snapshot::{
     Assignment, BrokerId, Counts, Problem, Roles, Shard, ShardId, StreamId, ZoneId,
 };
@@ -23,39 +24,47 @@ use crate::snapshot::{
 const NAMED: usize = 3;
 
 /// Shards that lack replicas, in canonical order.
-pub(super) fn shortfalls(problem: &Problem, placement: &[Assignment]) -> Vec<Shortfall> {
-    let lacking: Vec<(ShardWant, usize)> = placement
-        .iter()
-        .zip(&problem.shards)
-        .enumerate()
-        .filter_map(|(at, (plan, shard))| want(problem, shard, plan).map(|want| (want, at)))
-        .collect();
+pub(super) fn shortfalls(
+    problem: &Problem,
+    placement: &[Assignment],
+    pace: &mut Pace<'_>,
+) -> Result<Vec<Shortfall>, Stop> {
+    let mut lacking = Vec::new();
+    for (at, (plan, shard)) in placement.iter().zip(&problem.shards).enumerate() {
+        pace.step(1)?;
+        if let Some(want) = want(problem, shard, plan) {
+            lacking.push((want, ShardId::at(at)));
+        }
+    }
     if lacking.is_empty() {
-        return Vec::new();
+        return Ok(Vec::new());
     }
     let mut counts = Counts::zero(problem.brokers.len(), problem.zones.len());
     for assignment in placement {
+        pace.step(1)?;
         counts.add(&problem.brokers, assignment, 1);
     }
-    let mut known = HashMap::new();
-    lacking
-        .into_iter()
-        .map(|(want, at)| {
-            let explained = known.entry(want).or_insert_with_key(|want| {
-                let advocate = Advocate {
-                    problem,
-                    counts: &counts,
-                    want,
-                };
-                advocate.explain()
-            });
-            Shortfall {
-                shard: ShardId::at(at),
-                reason: explained.0,
-                detail: explained.1.clone(),
-            }
-        })
-        .collect()
+    let mut known: HashMap<ShardWant, (ShortfallReason, String)> = HashMap::new();
+    let mut shortfalls = Vec::with_capacity(lacking.len());
+    for (want, shard) in lacking {
+        if !known.contains_key(&want) {
+            pace.step_stream(problem.brokers.len())?;
+        }
+        let explained = known.entry(want).or_insert_with_key(|want| {
+            let advocate = Advocate {
+                problem,
+                counts: &counts,
+                want,
+            };
+            advocate.explain()
+        });
+        shortfalls.push(Shortfall {
+            shard,
+            reason: explained.0,
+            detail: explained.1.clone(),
+        });
+    }
+    Ok(shortfalls)
 }
 
 /// Everything about a shard that decides its explanation.
@@ -112,12 +121,19 @@ fn closed_zones(problem: &Problem, shard: &Shard, held: &[BrokerId]) -> Vec<Zone
         .collect()
 }
 
+/// What there is too much of.
+#[derive(Clone, Copy)]
+enum What {
+    Leaders,
+    Replicas,
+}
+
 /// What holds a broker back from helping.
 enum Hold {
     Nothing,
     Rule(ZoneId),
-    Zone(String),
-    Broker(String),
+    Zone(ZoneId, What),
+    Broker(What),
 }
 
 struct Advocate<'a> {
@@ -134,14 +150,49 @@ impl Advocate<'_> {
                 format!("{lacking}: the shard is pinned and keeps its replicas as they are");
             return (ShortfallReason::NoBroker, detail);
         }
-        let (mut free, mut rules, mut zones, mut brokers) = (vec![], vec![], vec![], vec![]);
+        let (mut free, mut rules) = (Few::default(), Few::default());
+        let (mut zones, mut brokers) = (Few::default(), Few::default());
+        let mut is_named = vec![[false; 2]; self.problem.zones.len()];
+        let mut is_first =
+            |zone: ZoneId, list: usize| !std::mem::replace(&mut is_named[zone.index()][list], true);
         for broker in self.problem.broker_ids() {
             match self.hold(broker) {
                 None => {}
-                Some(Hold::Nothing) => free.push(self.problem.broker(broker).id.clone()),
-                Some(Hold::Rule(zone)) => rules.push(self.problem.zones[zone.index()].name.clone()),
-                Some(Hold::Zone(why)) => zones.push(why),
-                Some(Hold::Broker(why)) => brokers.push(why),
+                Some(Hold::Nothing) => free.add(|| self.problem.broker(broker).id.clone()),
+                Some(Hold::Rule(zone)) if is_first(zone, 0) => {
+                    rules.add(|| self.problem.zones[zone.index()].name.clone());
+                }
+                Some(Hold::Zone(zone, what)) if is_first(zone, 1) => zones.add(|| {
+                    let (zone, counts) = (zone.index(), self.counts);
+                    let in_zone = &self.problem.zones[zone];
+                    match what {
+                        What::Leaders => full(
+                            &in_zone.name,
+                            what,
+                            counts.zone_leaders[zone],
+                            in_zone.max_leaders,
+                        ),
+                        What::Replicas => full(
+                            &in_zone.name,
+                            what,
+                            counts.zone_replicas[zone],
+                            in_zone.max_replicas,
+                        ),
+                    }
+                }),
+                Some(Hold::Rule(_) | Hold::Zone(..)) => {}
+                Some(Hold::Broker(what)) => brokers.add(|| {
+                    let (at, counts) = (broker.index(), self.counts);
+                    let listed = self.problem.broker(broker);
+                    match what {
+                        What::Leaders => {
+                            full(&listed.id, what, counts.leaders[at], listed.max_leaders)
+                        }
+                        What::Replicas => {
+                            full(&listed.id, what, counts.replicas[at], listed.max_replicas)
+                        }
+                    }
+                }),
             }
         }
         let reason = if !brokers.is_empty() {
@@ -157,20 +208,20 @@ impl Advocate<'_> {
         if !free.is_empty() {
             parts.push(format!(
                 "{} would have room, which this plan does not use",
-                few(free)
+                free.in_words()
             ));
         }
         if !brokers.is_empty() {
-            parts.push(format!("full: {}", few(brokers)));
+            parts.push(format!("full: {}", brokers.in_words()));
         }
         if !zones.is_empty() {
-            parts.push(format!("zones at their maximum: {}", few(zones)));
+            parts.push(format!("zones at their maximum: {}", zones.in_words()));
         }
         if let (Some(limit), false) = (self.problem.policy.max_replicas_per_zone, rules.is_empty())
         {
             parts.push(format!(
                 "max_replicas_per_zone {limit} reached in {}",
-                few(rules)
+                rules.in_words()
             ));
         }
         if parts.is_empty() {
@@ -231,62 +282,54 @@ impl Advocate<'_> {
         let (counts, limits) = (self.counts, &self.problem.limits.in_force);
         let zone = self.problem.zone_of(broker);
         let (b, z) = (broker.index(), zone.index());
-        let listed = self.problem.broker(broker);
-        let in_zone = &self.problem.zones[z];
-        let full = |name: &str, what: &str, count: i64, cap: Option<u32>| {
-            let cap = cap.map_or(String::new(), |cap| format!(", max_{what} {cap}"));
-            format!("{name} ({count} {what}{cap})")
-        };
         if leads && counts.zone_leaders[z] >= limits.zone_leaders[z] {
-            let why = full(
-                &in_zone.name,
-                "leaders",
-                counts.zone_leaders[z],
-                in_zone.max_leaders,
-            );
-            return Hold::Zone(why);
+            Hold::Zone(zone, What::Leaders)
+        } else if enters && counts.zone_replicas[z] >= limits.zone_replicas[z] {
+            Hold::Zone(zone, What::Replicas)
+        } else if leads && counts.leaders[b] >= limits.leaders[b] {
+            Hold::Broker(What::Leaders)
+        } else if enters && counts.replicas[b] >= limits.replicas[b] {
+            Hold::Broker(What::Replicas)
+        } else {
+            Hold::Nothing
         }
-        if enters && counts.zone_replicas[z] >= limits.zone_replicas[z] {
-            let why = full(
-                &in_zone.name,
-                "replicas",
-                counts.zone_replicas[z],
-                in_zone.max_replicas,
-            );
-            return Hold::Zone(why);
-        }
-        if leads && counts.leaders[b] >= limits.leaders[b] {
-            return Hold::Broker(full(
-                &listed.id,
-                "leaders",
-                counts.leaders[b],
-                listed.max_leaders,
-            ));
-        }
-        if enters && counts.replicas[b] >= limits.replicas[b] {
-            return Hold::Broker(full(
-                &listed.id,
-                "replicas",
-                counts.replicas[b],
-                listed.max_replicas,
-            ));
-        }
-        Hold::Nothing
     }
 }
 
-/// The first few of a list in words, each named once.
-fn few(names: Vec<String>) -> String {
-    let mut seen = HashSet::new();
-    let mut names: Vec<String> = names
-        .into_iter()
-        .filter(|name| seen.insert(name.clone()))
-        .collect();
-    let more = names.len().saturating_sub(NAMED);
-    names.truncate(NAMED);
-    let named = names.join(", ");
-    match more {
-        0 => named,
-        n => format!("{named} and {n} more"),
+/// A broker or zone that has all it may have.
+fn full(name: &str, what: What, count: i64, cap: Option<u32>) -> String {
+    let what = match what {
+        What::Leaders => "leaders",
+        What::Replicas => "replicas",
+    };
+    let cap = cap.map_or(String::new(), |cap| format!(", max_{what} {cap}"));
+    format!("{name} ({count} {what}{cap})")
+}
+
+/// The first few of a list in words.
+#[derive(Default)]
+struct Few {
+    named: Vec<String>,
+    count: usize,
+}
+
+impl Few {
+    fn add(&mut self, name: impl FnOnce() -> String) {
+        if self.named.len() < NAMED {
+            self.named.push(name());
+        }
+        self.count += 1;
+    }
+
+    fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    fn in_words(&self) -> String {
+        let named = self.named.join(", ");
+        match self.count - self.named.len() {
+            0 => named,
+            more => format!("{named} and {more} more"),
+        }
     }
 }

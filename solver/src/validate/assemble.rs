@@ -5,10 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use foldhash::HashMap;
 use smallvec::SmallVec;
 
-use super::Pace;
 use super::flights::Landed;
 use super::snapshot::{Layout, Resolved, Zoning};
-use crate::budget::Stop;
+use crate::budget::{Pace, Stop};
 use crate::input::{PolicyInput, SnapshotInput, SpreadInput, TrafficSourceInput};
 use crate::snapshot::{
     Assignment, Broker, BrokerId, BrokerState, Counts, Limits, Policy, Problem, Roles, Shard,

@@ -4,9 +4,9 @@
 //! stay below twice the largest total. Totals are therefore held to a 32nd of `i64`, and no engine has to
 //! check an addition.
 
+use super::Findings;
 use super::snapshot::Resolved;
-use super::{Findings, Pace};
-use crate::budget::Stop;
+use crate::budget::{Pace, Stop};
 use crate::input::{SnapshotInput, TrafficSourceInput};
 use crate::snapshot::Weights;
 

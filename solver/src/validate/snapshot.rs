@@ -4,8 +4,8 @@ use std::ops::RangeInclusive;
 
 use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 
-use super::{Findings, Pace};
-use crate::budget::Stop;
+use super::Findings;
+use crate::budget::{Pace, Stop};
 use crate::input::{BrokerInput, ShardInput, SnapshotInput, TrafficSourceInput};
 use crate::snapshot::BrokerState;
 

@@ -51,8 +51,11 @@ mod prices;
 use self::convex::{Range, Shape, add_minimum};
 use self::hubs::Hubs;
 use self::prices::{Prices, Row};
-use super::placement::{Bands, Own, Replicas, Tally, Vector, Wanted, live_leader, live_replicas};
+use super::placement::{
+    Bands, Own, Replicas, Shares, Tally, Vector, Wanted, live_leader, live_replicas,
+};
 use super::{Fault, Rule};
+use crate::budget::{Pace, Stop, unstopped};
 use crate::certificate::{Certificate, RankPrices, SlotPrice};
 use crate::cost::{Cost, RANKS, Rank};
 use crate::snapshot::{BrokerId, BrokerState, Problem, Roles, Shard, Stream, StreamId};
@@ -130,18 +133,31 @@ fn slot_fault(problem: &Problem, prices: &RankPrices) -> Option<String> {
 
 /// The lower bound that the prices prove; `None` where [`applies`] is false or [`check_shape`] finds a fault.
 pub fn bound(problem: &Problem, certificate: &Certificate) -> Option<Bound> {
+    unstopped(|pace| bound_within(problem, certificate, pace))
+}
+
+/// The same, until the interrupt asks to stop.
+///
+/// # Errors
+/// The interrupt's reason; nothing is proven then.
+pub fn bound_within(
+    problem: &Problem,
+    certificate: &Certificate,
+    pace: &mut Pace<'_>,
+) -> Result<Option<Bound>, Stop> {
     if !applies(problem) || !check_shape(problem, certificate).is_empty() {
-        return None;
+        return Ok(None);
     }
     let mut prices = Prices::new(problem, certificate);
     let mut sums = Sums::new(problem, &prices);
     for (s, stream) in problem.streams.iter().enumerate() {
+        pace.step_stream(problem.brokers.len())?;
         prices.turn_to(StreamId::at(s));
-        sums.add_stream(stream, &prices);
+        sums.add_stream(stream, &prices, pace)?;
     }
     sums.add_brokers(&prices);
     sums.add_zones(&prices);
-    Some(Bound(sums.total))
+    Ok(Some(Bound(sums.total)))
 }
 
 /// What the bound proves of a plan's value: for each rank up to the first in which they differ, that no plan as good
@@ -176,6 +192,7 @@ struct Sums<'a> {
     fixed: Tally,
     /// The present counts, from which the caps in force follow.
     present: Tally,
+    shares: Shares,
     /// Free shards that may be led from the broker, added up over streams.
     broker_room: Vec<i64>,
     /// Where a new leader would go, and a replica that does not lead.
@@ -212,6 +229,7 @@ impl<'a> Sums<'a> {
             total,
             fixed: Tally::empty(problem),
             present: Tally::empty(problem),
+            shares: Shares::new(problem),
             broker_room: vec![0; brokers],
             leaders: Hubs::new(problem, |b| prices.of_slot(b)),
             kept: Hubs::new(problem, |b| prices.of_replica(b)),
@@ -224,16 +242,23 @@ impl<'a> Sums<'a> {
     }
 
     /// The shards of a stream and its slots.
-    fn add_stream(&mut self, stream: &'a Stream, prices: &Prices<'_>) {
+    fn add_stream(
+        &mut self,
+        stream: &'a Stream,
+        prices: &Prices<'_>,
+        pace: &mut Pace<'_>,
+    ) -> Result<(), Stop> {
         let problem = self.problem;
         let changed = prices.changed();
         self.leaders.turn_to(stream, changed, |b| prices.of_slot(b));
         self.kept.turn_to(stream, &[], |b| prices.of_replica(b));
         self.of_stream.clear();
         for shard in &problem.shards[stream.shards.start as usize..stream.shards.end as usize] {
+            pace.step(1)?;
             self.add_shard(shard, prices);
         }
         self.add_slots(stream, prices);
+        Ok(())
     }
 
     fn add_shard(&mut self, shard: &Shard, prices: &Prices<'_>) {
@@ -302,7 +327,7 @@ impl<'a> Sums<'a> {
 
     /// The terms of the stream's leaders on each broker.
     fn add_slots(&mut self, stream: &Stream, prices: &Prices<'_>) {
-        let mut bands = Bands::stream(self.problem, stream);
+        let mut bands = Bands::stream(self.problem, stream, &self.shares);
         let are_open = self.problem.policy.roles == Roles::LeadersAndFollowers;
         let spread = Rank::StreamLeaderSpread;
         for (b, broker) in self.problem.brokers.iter().enumerate() {

@@ -14,6 +14,7 @@ use std::collections::BTreeSet;
 
 use super::placement::{Tally, has_replicas, live_leader, live_replicas, takes};
 use super::{Fault, Rule};
+use crate::budget::unstopped;
 use crate::cost::{Cost, Rank};
 use crate::cut::{Cut, CutLimit, LimitRule, Place};
 use crate::snapshot::{Broker, BrokerId, Problem, Roles, Shard, ZoneId};
@@ -56,7 +57,7 @@ impl<'a> Checker<'a> {
             cut,
             places: cut.limits.iter().map(place).collect(),
             pinned,
-            present: Tally::present(problem),
+            present: unstopped(|pace| Tally::present(problem, pace)),
             faults: Vec::new(),
         }
     }

@@ -16,6 +16,7 @@ mod state;
 
 use super::placement::{Tally, above, check_broker_growth, check_zone_growth, live_replicas};
 use super::{Fault, Rule};
+use crate::budget::{Pace, Stop, unstopped};
 use crate::plan::{Move, MoveKind, Plan};
 use crate::snapshot::{Assignment, BrokerId, Problem, ZoneId};
 use breaches::Breaches;
@@ -23,6 +24,18 @@ use state::State;
 
 /// Checks the moves of a plan; none for moves that lead legally from the present layout to the placement.
 pub fn check(problem: &Problem, plan: &Plan) -> Vec<Fault> {
+    unstopped(|pace| check_within(problem, plan, pace))
+}
+
+/// The same, until the interrupt asks to stop.
+///
+/// # Errors
+/// The interrupt's reason; what is wrong with the moves stays unknown then.
+pub fn check_within(
+    problem: &Problem,
+    plan: &Plan,
+    pace: &mut Pace<'_>,
+) -> Result<Vec<Fault>, Stop> {
     let mut faults = Vec::new();
     if plan.placement.len() != problem.shards.len() {
         let (has, wants) = (plan.placement.len(), problem.shards.len());
@@ -30,16 +43,14 @@ pub fn check(problem: &Problem, plan: &Plan) -> Vec<Fault> {
         faults.push(Fault::of_answer(Rule::AssignmentCount, what));
     }
     check_step_numbers(&plan.moves, &mut faults);
-    let mut moves: Vec<&Move> = plan.moves.iter().collect();
-    moves.retain(|step| is_well_formed(problem, step, &mut faults));
-    moves.sort_by_key(|step| (step.step, step.shard));
-
-    let mut state = State::new(problem);
-    let mut counts = Tally::present(problem);
+    let moves = in_order(problem, &plan.moves, &mut faults, pace)?;
+    let mut state = State::new(problem, pace)?;
+    let mut counts = Tally::present(problem, pace)?;
     let mut breaches = Breaches::new();
     let mut touched = Touched::new(problem);
     for step in moves.chunk_by(|a, b| a.step == b.step) {
         for item in step.chunk_by(|a, b| a.shard == b.shard) {
+            pace.step(item.len())?;
             let id = item[0].shard;
             let old = state.of(id).clone();
             state.apply(problem, item, &mut faults);
@@ -57,8 +68,30 @@ pub fn check(problem: &Problem, plan: &Plan) -> Vec<Fault> {
         );
     }
     breaches.check(&mut faults);
-    state.check_end(problem, &plan.placement, &mut faults);
-    faults
+    state.check_end(problem, &plan.placement, &mut faults, pace)?;
+    Ok(faults)
+}
+
+/// The moves that are well formed, by step and shard.
+fn in_order<'a>(
+    problem: &Problem,
+    all: &'a [Move],
+    faults: &mut Vec<Fault>,
+    pace: &mut Pace<'_>,
+) -> Result<Vec<&'a Move>, Stop> {
+    let mut moves: Vec<&Move> = Vec::with_capacity(all.len());
+    for step in all {
+        pace.step(1)?;
+        if is_well_formed(problem, step, faults) {
+            moves.push(step);
+        }
+    }
+    // Moves come by step: only within one are they sorted, unless that is a fault.
+    let place = |step: &&Move| (step.step, step.shard);
+    if !moves.is_sorted_by_key(place) {
+        moves.sort_by_key(place);
+    }
+    Ok(moves)
 }
 
 /// The counts that a step changes, as they were before it. A step costs what it touches, not the size of the cluster.

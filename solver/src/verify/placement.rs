@@ -11,13 +11,14 @@
 //! * replicas on `DOWN` brokers that nothing replaces stay listed as followers, lowest ids first, as far as the
 //!   replication factor leaves room.
 //!
-//! Complexity: O(shards · replicas² + streams · brokers). Broker ids that do not exist are faults, not panics.
+//! Complexity: O(shards · replicas² + streams · brokers), the latter a byte each where no broker has to hold any
+//! of a stream. Broker ids that do not exist are faults, not panics.
 
 mod measure;
 mod rules;
 
 pub(super) use measure::{
-    Bands, Level, Own, Replicas, Tally, Vector, Wanted, above, has_replicas, live_leader,
+    Bands, Level, Own, Replicas, Shares, Tally, Vector, Wanted, above, has_replicas, live_leader,
     live_replicas, takes,
 };
 pub(super) use rules::{check_broker_growth, check_zone_growth};
@@ -25,9 +26,10 @@ pub(super) use rules::{check_broker_growth, check_zone_growth};
 use std::borrow::Cow;
 
 use super::{Fault, Rule};
+use crate::budget::{Pace, Stop, unstopped};
 use crate::cost::{Cost, RANKS, Rank, Terms};
 use crate::snapshot::{Assignment, BrokerId, Problem, ShardId};
-use measure::{Parts, add_stream_cost, count_cost};
+use measure::{Parts, StreamTally, count_cost};
 
 /// What a check found.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -42,38 +44,47 @@ pub struct Checked {
 
 /// Checks a placement, which is indexed by [`ShardId`].
 pub fn check(problem: &Problem, placement: &[Assignment]) -> Checked {
+    unstopped(|pace| check_within(problem, placement, pace))
+}
+
+/// The same, until the interrupt asks to stop.
+///
+/// # Errors
+/// The interrupt's reason; what is wrong with the placement stays unknown then.
+pub fn check_within(
+    problem: &Problem,
+    placement: &[Assignment],
+    pace: &mut Pace<'_>,
+) -> Result<Checked, Stop> {
     let mut faults = Vec::new();
     if placement.len() != problem.shards.len() {
         let (has, wants) = (placement.len(), problem.shards.len());
         let what = format!("the plan has {has} assignments for {wants} shards");
         faults.push(Fault::of_answer(Rule::AssignmentCount, what));
     }
-    let all_known = placement.iter().all(|a| is_known(problem, a));
-    let known: Cow<'_, [Assignment]> = match all_known {
-        true => Cow::Borrowed(placement),
-        false => placement.iter().map(|a| known_part(problem, a)).collect(),
-    };
-    for (at, assignment) in placement.iter().take(problem.shards.len()).enumerate() {
-        rules::check_shard(
-            problem,
-            ShardId::at(at),
-            assignment,
-            &known[at],
-            &mut faults,
-        );
+    let mut known = Cow::Borrowed(placement);
+    for (at, assignment) in placement.iter().enumerate() {
+        pace.step(1)?;
+        if !is_known(problem, assignment) {
+            known.to_mut()[at] = known_part(problem, assignment);
+        }
     }
     let mut tally = Tally::empty(problem);
-    for assignment in known.iter().take(problem.shards.len()) {
-        tally.add(problem, assignment, 1);
+    for (at, assignment) in placement.iter().take(problem.shards.len()).enumerate() {
+        pace.step(1)?;
+        let (id, known) = (ShardId::at(at), &known[at]);
+        rules::check_shard(problem, id, assignment, known, &mut faults);
+        tally.add(problem, known, 1);
     }
-    rules::check_counts(problem, &tally, &mut faults);
-    let (total, parts) = measure_all(problem, &known, &tally);
+    let present = Tally::present(problem, pace)?;
+    rules::check_counts(problem, &present, &tally, &mut faults);
+    let (total, parts) = measure_all(problem, &known, &tally, pace)?;
     let cost = Cost(report_total(&total, &mut faults));
-    Checked {
+    Ok(Checked {
         terms: report_terms(&parts),
         faults,
         cost,
-    }
+    })
 }
 
 /// Whether all brokers exist.
@@ -96,33 +107,32 @@ fn known_part(problem: &Problem, assignment: &Assignment) -> Assignment {
     }
 }
 
-fn measure_all(problem: &Problem, placement: &[Assignment], tally: &Tally) -> (Vector, Parts) {
+fn measure_all(
+    problem: &Problem,
+    placement: &[Assignment],
+    tally: &Tally,
+    pace: &mut Pace<'_>,
+) -> Result<(Vector, Parts), Stop> {
     let mut total = count_cost(problem, tally);
     let mut parts = Parts::default();
-    let mut leaders = vec![0; problem.brokers.len()];
-    let mut replicas = vec![0; problem.brokers.len()];
+    let mut of_stream = StreamTally::new(problem);
     for stream in &problem.streams {
-        leaders.fill(0);
-        replicas.fill(0);
+        pace.step_stream(problem.brokers.len())?;
         for at in stream.shards.start as usize..stream.shards.end as usize {
+            pace.step(1)?;
             let Some(assignment) = placement.get(at) else {
                 continue;
             };
             let live = live_replicas(problem, assignment);
             let leader = live_leader(problem, assignment);
-            if let Some(leader) = leader {
-                leaders[leader.index()] += 1;
-            }
-            for replica in &live {
-                replicas[replica.index()] += 1;
-            }
+            of_stream.add(leader, &live);
             let (own, own_parts) = Wanted::new(problem, &problem.shards[at]).own(leader, &live);
             own.add_to(&mut total);
             parts.add(&own_parts);
         }
-        add_stream_cost(problem, stream, &leaders, &replicas, &mut total);
+        of_stream.settle(problem, stream, &mut total);
     }
-    (total, parts)
+    Ok((total, parts))
 }
 
 /// The totals as a report holds them; one that does not fit is a fault and shown as the nearest that does.

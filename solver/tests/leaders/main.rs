@@ -5,7 +5,8 @@
 //! * `orphans`: shards without a leader whose follower takes a place, case by case;
 //! * `promises`: input order, names, idempotence, prefixes of the steps, never worse than the fallbacks;
 //! * `budgets`: answers under a work limit;
-//! * `hints`: prices to start from, right ones and others.
+//! * `hints`: prices to start from, right ones and others;
+//! * `stops`: answers that an interrupt cuts short, at every poll.
 //!
 //! Every failure names the seed of its case; `cases::generate` rebuilds it.
 
@@ -20,3 +21,4 @@ mod layouts;
 mod orphans;
 mod promises;
 mod rng;
+mod stops;

@@ -2,13 +2,13 @@
 
 use std::cell::Cell;
 
-use shardflow_solver::budget::{Stop, never};
+use shardflow_solver::budget::{ITEMS, Stop, never};
 use shardflow_solver::input::{
     BrokerInput, PolicyInput, ShardInput, SnapshotInput, StreamInput, TrafficSourceInput,
 };
-use shardflow_solver::validate::{BuildError, POLL_EVERY, build, build_within};
+use shardflow_solver::validate::{BuildError, build, build_within};
 
-const SHARDS: usize = 4 * POLL_EVERY;
+const SHARDS: usize = 4 * ITEMS;
 
 fn snapshot() -> SnapshotInput {
     let named = |id: &str| id.to_owned();
@@ -50,7 +50,7 @@ fn a_build_stops_at_every_poll_it_makes() {
     assert_eq!(whole.shards.len(), SHARDS);
     // Every pass over the shards asks: ids, layouts, ranges, starts, order, shards, counts.
     let most = polls.get();
-    assert!(most >= 7 * SHARDS / POLL_EVERY, "{most} polls");
+    assert!(most >= 7 * SHARDS / ITEMS, "{most} polls");
     for last in 0..most {
         let left = Cell::new(last);
         let stop = || match left.get() {

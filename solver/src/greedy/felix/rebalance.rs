@@ -458,12 +458,23 @@ impl<'t, 'p> Leveller<'t, 'p> {
         }
         self.led.by_broker[to.index()].push(entry);
         self.led.pair(self.tally, entry);
-        for b in [from, to] {
-            if !self.led.by_broker[b.index()].is_empty() {
-                self.givers.push((self.pressure_out(b), Reverse(b)));
-            }
-            self.receivers.push(Reverse((self.pressure_in(b), b)));
+        self.enter_again(from, to);
+    }
+
+    /// Enters both ends of a move again, as far as they can give or take.
+    ///
+    /// To take, `from` would pay what it has just gained, and nobody will gain more. To give, `to` would gain what it has
+    /// just paid, and that is enough only where somebody pays less who was refused by the last giver.
+    fn enter_again(&mut self, from: BrokerId, to: BrokerId) {
+        if !self.led.by_broker[from.index()].is_empty() {
+            self.givers.push((self.pressure_out(from), Reverse(from)));
         }
+        let gain = self.pressure_out(to);
+        let is_more = |Reverse((least, _)): &Receiver| gain.0 > least.0;
+        if self.receivers.peek().is_some_and(is_more) {
+            self.givers.push((gain, Reverse(to)));
+        }
+        self.receivers.push(Reverse((self.pressure_in(to), to)));
     }
 
     #[inline]

@@ -115,11 +115,6 @@ impl<'m, 'p> Search<'m, 'p> {
     ) -> Result<(), MinimizeError> {
         if self.sweeps() {
             self.sweep(budget)?;
-            eprintln!(
-                "ZZ sweep {:?} added {}",
-                self.simplex.stats(),
-                self.added.len()
-            );
         }
         for rank in 0..self.model.ranks.len() {
             self.simplex.minimize(&self.model.costs[rank], budget)?;

@@ -1,5 +1,6 @@
 //! The layout while moves are replayed.
 
+use crate::budget::{Pace, Stop};
 use crate::plan::{Move, MoveKind};
 use crate::snapshot::{Assignment, BrokerId, Problem, Role, ShardId};
 use crate::verify::placement::{has_replicas, live_leader, live_replicas, takes};
@@ -22,11 +23,16 @@ pub(super) struct State {
 
 impl State {
     /// The present layout.
-    pub(super) fn new(problem: &Problem) -> Self {
-        State {
-            layout: problem.shards.iter().map(|s| s.present.clone()).collect(),
-            progress: vec![Progress::Untouched; problem.shards.len()],
+    pub(super) fn new(problem: &Problem, pace: &mut Pace<'_>) -> Result<Self, Stop> {
+        let mut layout = Vec::with_capacity(problem.shards.len());
+        for shard in &problem.shards {
+            pace.step(1)?;
+            layout.push(shard.present.clone());
         }
+        Ok(State {
+            progress: vec![Progress::Untouched; layout.len()],
+            layout,
+        })
     }
 
     /// Where the replicas of a shard are.
@@ -66,8 +72,10 @@ impl State {
         problem: &Problem,
         plan: &[Assignment],
         faults: &mut Vec<Fault>,
-    ) {
+        pace: &mut Pace<'_>,
+    ) -> Result<(), Stop> {
         for (at, (end, wanted)) in self.layout.iter().zip(plan).enumerate() {
+            pace.step(1)?;
             let is_known = |b: &BrokerId| b.index() < problem.brokers.len();
             let all_known = wanted.leader.iter().chain(&wanted.followers).all(is_known);
             if !all_known || !is_end(problem, end, wanted) {
@@ -80,11 +88,15 @@ impl State {
                 ));
             }
         }
+        Ok(())
     }
 }
 
 /// Live replicas are as wanted, and lost ones are listed only where they were.
 fn is_end(problem: &Problem, end: &Assignment, wanted: &Assignment) -> bool {
+    if end == wanted {
+        return true;
+    }
     let sorted = |assignment: &Assignment| {
         let mut live = live_replicas(problem, assignment);
         live.sort_unstable();

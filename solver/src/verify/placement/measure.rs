@@ -6,6 +6,7 @@
 
 use smallvec::SmallVec;
 
+use crate::budget::{Pace, Stop};
 use crate::cost::{RANKS, Rank};
 use crate::snapshot::{
     Assignment, Broker, BrokerId, BrokerState, Problem, Roles, Shard, Spread, Stream, Traffic,
@@ -278,12 +279,13 @@ impl Tally {
         }
     }
     /// Counts of the present layout.
-    pub(in crate::verify) fn present(problem: &Problem) -> Self {
+    pub(in crate::verify) fn present(problem: &Problem, pace: &mut Pace<'_>) -> Result<Self, Stop> {
         let mut tally = Self::empty(problem);
         for shard in &problem.shards {
+            pace.step(1)?;
             tally.add(problem, &shard.present, 1);
         }
-        tally
+        Ok(tally)
     }
     /// Adds the live replicas of an assignment `times` times.
     pub(in crate::verify) fn add(
@@ -355,28 +357,95 @@ pub(in crate::verify) fn count_cost(problem: &Problem, tally: &Tally) -> Vector 
     cost
 }
 
-/// Adds the cost of the counts of one stream on each broker: ranks 8 and 10.
-pub(in crate::verify) fn add_stream_cost(
-    problem: &Problem,
-    stream: &Stream,
-    leaders: &[i64],
-    replicas: &[i64],
-    total: &mut Vector,
-) {
-    let mut bands = Bands::stream(problem, stream);
-    if bands.are_off() {
-        return;
+/// Leaders and live replicas of the stream at hand, by broker.
+pub(super) struct StreamTally {
+    leaders: Vec<i64>,
+    replicas: Vec<i64>,
+    /// Brokers that hold a replica.
+    touched: Vec<BrokerId>,
+    shares: Shares,
+}
+
+impl StreamTally {
+    pub(super) fn new(problem: &Problem) -> Self {
+        StreamTally {
+            leaders: vec![0; problem.brokers.len()],
+            replicas: vec![0; problem.brokers.len()],
+            touched: Vec::new(),
+            shares: Shares::new(problem),
+        }
     }
-    for (at, broker) in problem.brokers.iter().enumerate() {
-        if broker.state != BrokerState::Active || !stream.open[at] {
-            continue;
+
+    /// Counts one shard.
+    pub(super) fn add(&mut self, leader: Option<BrokerId>, live: &[BrokerId]) {
+        for &replica in live {
+            let count = &mut self.replicas[replica.index()];
+            if *count == 0 {
+                self.touched.push(replica);
+            }
+            *count += 1;
         }
-        if let Some(band) = bands.leaders(broker) {
-            total[Rank::StreamLeaderSpread as usize] += band.squared(leaders[at]);
+        if let Some(leader) = leader {
+            self.leaders[leader.index()] += 1;
         }
-        if let Some(band) = bands.replicas(broker) {
-            total[Rank::StreamReplicaSpread as usize] += band.squared(replicas[at]);
+    }
+
+    /// Adds the cost of the counts on each broker, ranks 8 and 10, and starts again from nothing. Where no broker has to
+    /// hold any, the others cost nothing.
+    ///
+    /// Complexity: O(brokers that hold any), or O(brokers).
+    pub(super) fn settle(&mut self, problem: &Problem, stream: &Stream, total: &mut Vector) {
+        let mut bands = Bands::stream(problem, stream, &self.shares);
+        let is_level_empty = bands.are_level_empty(self.shares.largest);
+        let mut add = |at: usize| {
+            let broker = &problem.brokers[at];
+            if broker.state != BrokerState::Active || !stream.open[at] {
+                return;
+            }
+            if let Some(band) = bands.leaders(broker) {
+                total[Rank::StreamLeaderSpread as usize] += band.squared(self.leaders[at]);
+            }
+            if let Some(band) = bands.replicas(broker) {
+                total[Rank::StreamReplicaSpread as usize] += band.squared(self.replicas[at]);
+            }
+        };
+        if is_level_empty {
+            self.touched.iter().for_each(|b| add(b.index()));
+        } else {
+            (0..problem.brokers.len()).for_each(&mut add);
         }
+        for b in self.touched.drain(..) {
+            self.leaders[b.index()] = 0;
+            self.replicas[b.index()] = 0;
+        }
+    }
+}
+
+/// Shares of the `ACTIVE` brokers.
+pub(in crate::verify) struct Shares {
+    total: i128,
+    largest: u32,
+}
+
+impl Shares {
+    pub(in crate::verify) fn new(problem: &Problem) -> Self {
+        let active = problem.brokers.iter();
+        let active = active.filter(|b| b.state == BrokerState::Active);
+        let shares = active.map(|b| b.share);
+        Shares {
+            total: shares.clone().map(i128::from).sum(),
+            largest: shares.max().unwrap_or(0),
+        }
+    }
+
+    /// Those of the brokers that may hold the stream.
+    fn of_stream(&self, problem: &Problem, stream: &Stream) -> i128 {
+        if stream.open.iter().all(|&open| open) {
+            return self.total;
+        }
+        let brokers = problem.brokers.iter().zip(&stream.open);
+        let open = brokers.filter(|(broker, open)| **open && broker.state == BrokerState::Active);
+        i128::from(open.map(|(broker, _)| u64::from(broker.share)).sum::<u64>())
     }
 }
 
@@ -445,9 +514,8 @@ impl Divided {
 
 impl Bands {
     /// Levels of one stream; they apply to the `ACTIVE` brokers that may hold it.
-    pub(in crate::verify) fn stream(problem: &Problem, stream: &Stream) -> Self {
+    pub(in crate::verify) fn stream(problem: &Problem, stream: &Stream, shares: &Shares) -> Self {
         let shards = i128::from(stream.shards.end) - i128::from(stream.shards.start);
-        let brokers = problem.brokers.iter().zip(&stream.open);
         let policy = &problem.policy;
         Bands {
             leaders: (policy.stream_leaders).map(|spread| Divided::new(shards, spread)),
@@ -458,12 +526,7 @@ impl Bands {
                     let wanted = shards * i128::from(stream.replication_factor);
                     Divided::new(wanted, spread)
                 }),
-            share_total: i128::from(
-                brokers
-                    .filter(|(broker, open)| **open && broker.state == BrokerState::Active)
-                    .map(|(broker, _)| u64::from(broker.share))
-                    .sum::<u64>(),
-            ),
+            share_total: shares.of_stream(problem, stream),
         }
     }
     /// Levels of the cluster; they apply to the `ACTIVE` brokers.
@@ -471,10 +534,6 @@ impl Bands {
         let policy = &problem.policy;
         let factor =
             |shard: &Shard| i128::from(problem.streams[shard.stream.index()].replication_factor);
-        let active = problem
-            .brokers
-            .iter()
-            .filter(|b| b.state == BrokerState::Active);
         Bands {
             leaders: policy
                 .cluster_leaders
@@ -483,12 +542,16 @@ impl Bands {
                 .cluster_replicas
                 .filter(|_| replicas_are_levelled(problem))
                 .map(|spread| Divided::new(problem.shards.iter().map(factor).sum(), spread)),
-            share_total: active.map(|b| i128::from(b.share)).sum(),
+            share_total: Shares::new(problem).total,
         }
     }
-    /// Whether no count has a level.
-    pub(in crate::verify) fn are_off(&self) -> bool {
-        self.share_total == 0 || (self.leaders.is_none() && self.replicas.is_none())
+    /// Whether a broker is level with nothing, its share being no more than `largest`.
+    fn are_level_empty(&mut self, largest: u32) -> bool {
+        let total = self.share_total;
+        let mut kinds = [&mut self.leaders, &mut self.replicas]
+            .into_iter()
+            .flatten();
+        total == 0 || kinds.all(|divided| divided.level(largest, total).low <= 0)
     }
     /// The broker's level count of leaders.
     #[inline]

@@ -229,8 +229,12 @@ fn check_zone_counts(finder: &mut Finder<'_>, plan: &Assignment) {
 }
 
 /// Checks the counts of brokers and zones against the caps in force.
-pub(super) fn check_counts(problem: &Problem, tally: &Tally, faults: &mut Vec<Fault>) {
-    let present = Tally::present(problem);
+pub(super) fn check_counts(
+    problem: &Problem,
+    present: &Tally,
+    tally: &Tally,
+    faults: &mut Vec<Fault>,
+) {
     let plan = || "the plan has".to_owned();
     for at in 0..problem.brokers.len() {
         let id = BrokerId::at(at);
