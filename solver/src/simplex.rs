@@ -151,12 +151,6 @@ pub struct Simplex {
     /// Cost of the rank, counted from the value it began with.
     value: i128,
     is_minimal: bool,
-    /// Where the blocks of pricing begin, from the second on.
-    blocks: Vec<u32>,
-    /// Arcs that came later, with their blocks.
-    added: Vec<(u32, u32)>,
-    /// Whether the candidates are out of date.
-    is_changed: bool,
     stats: Stats,
 }
 
@@ -173,9 +167,6 @@ impl Simplex {
         budget: &mut Budget<'_>,
     ) -> Result<(), MinimizeError> {
         let reach = self.load(rank)?;
-        if self.is_changed {
-            self.reset_candidates();
-        }
         let missing = self.missing();
         if missing == 0 && rank.is_zero() {
             self.begin(0);
@@ -194,7 +185,6 @@ impl Simplex {
                 self.is_minimal = false;
                 return Err(MinimizeError::Infeasible { missing });
             }
-            self.is_changed = true;
         }
         Ok(())
     }
@@ -240,9 +230,8 @@ impl Simplex {
             self.arcs.low[arc] = place.run_low;
             self.arcs.high[arc] = place.run_low + place.room_up + place.room_down;
         }
-        for index in 0..self.prices.candidates.len() {
-            let arc = self.prices.candidates[index] as usize;
-            if self.is_in_tree(arc) {
+        for arc in self.tree.root()..self.arcs.flow.len() {
+            if self.is_still(arc) {
                 continue;
             }
             let flow = self.arcs.flow[arc];
@@ -259,9 +248,6 @@ impl Simplex {
                 flow
             };
         }
-        let arcs = &self.arcs;
-        self.prices
-            .retain(|arc| arcs.low[arc as usize] < arcs.high[arc as usize]);
     }
 
     /// Flow per arc: feasible, and optimal in each rank minimised so far.
@@ -303,13 +289,11 @@ impl Simplex {
                 self.anchors.set_leaf(leaf, parent, potential - above);
             }
         }
-        for index in 0..self.prices.candidates.len() {
-            let arc = self.prices.candidates[index] as usize;
-            if self.is_in_tree(arc) {
-                self.prices.hide(arc);
-            } else {
-                self.reprice(arc);
-            }
+        for arc in 0..self.arcs.flow.len() {
+            self.reprice(arc);
+        }
+        for node in self.tree.below_root() {
+            self.prices.hide(self.tree.places[node].arc as usize);
         }
         self.prices.rewind();
     }

@@ -28,38 +28,35 @@ impl Simplex {
     ///
     /// [`MinimizeError::Infeasible`]: super::MinimizeError::Infeasible
     pub fn add_supply(&mut self, node: NodeId, amount: i64) {
-        self.is_changed = true;
         self.add_excess(node.0, amount);
     }
 
-    /// Adds an arc without flow, which is priced with a block of [`Simplex::set_blocks`] and costs nothing in the rank
-    /// in force. Returns its id, the next one.
+    /// Adds an arc without flow, which costs nothing in the rank in force. Returns its id, the next one.
     ///
     /// Complexity: O(1) amortised.
-    pub fn add_arc(&mut self, tail: NodeId, head: NodeId, upper: i64, block: usize) -> ArcId {
+    pub fn add_arc(&mut self, tail: NodeId, head: NodeId, upper: i64) -> ArcId {
         self.list(head.index());
         self.tree.places[head.index()].is_source = false;
         let arc = self.arcs.tail.len();
         self.arcs.push(tail.0, head.0, 0, (0, upper));
         self.slopes.push();
-        self.prices.push(arc as u32);
-        self.added.push((block as u32, arc as u32));
+        self.prices.push();
         self.reprice(arc);
         self.network_arc(arc)
     }
 
-    /// Divides the arcs for pricing: a block is left once none of its arcs wants to enter. Block 1 and those after it
-    /// begin at these arcs, in ascending order; block 0 is what comes before. At first it is all there is.
+    /// Divides the arcs for pricing: a block is left once none of its arcs wants to enter. Blocks begin at these arcs,
+    /// in ascending order, the first with what comes before them; arcs that are added are in the last one. At first there
+    /// is one block.
     ///
-    /// Complexity: O(arcs) with the next rank.
+    /// Complexity: O(blocks).
     pub fn set_blocks(&mut self, first_arcs: impl Iterator<Item = ArcId>) {
-        let artificial = self.tree.root() as u32;
-        self.blocks = first_arcs.map(|arc| artificial + arc.0).collect();
-        self.is_changed = true;
+        let artificial = self.tree.root();
+        self.prices
+            .set_blocks(first_arcs.map(|arc| artificial + arc.index()));
     }
 
     pub(super) fn set_domain(&mut self, arc: usize, low: i64, high: i64) {
-        self.is_changed = true;
         self.is_minimal = false;
         self.arcs.low[arc] = low;
         self.arcs.high[arc] = high;
@@ -118,29 +115,5 @@ impl Simplex {
     pub(super) fn missing(&self) -> i128 {
         let artificial = &self.arcs.flow[..self.tree.root()];
         artificial.iter().map(|&flow| i128::from(flow)).sum()
-    }
-
-    /// The arcs that may move, from their domains.
-    pub(super) fn reset_candidates(&mut self) {
-        let nodes = self.tree.root();
-        let arcs = &self.arcs;
-        let is_movable = |&arc: &u32| {
-            let arc = arc as usize;
-            arcs.low[arc] < arcs.high[arc] && (arc >= nodes || arcs.flow[arc] > 0)
-        };
-        self.added.sort_unstable();
-        let first_added = (arcs.tail.len() - self.added.len()) as u32;
-        let mut added = &self.added[..];
-        let begins = std::iter::once(0).chain(self.blocks.iter().copied());
-        let ends = self.blocks.iter().copied().chain([first_added]);
-        let blocks = begins.zip(ends).enumerate().map(|(block, (begin, end))| {
-            let own = added.partition_point(|&(of, _)| of as usize <= block);
-            let (own, others) = added.split_at(own);
-            added = others;
-            let all = (begin..end).chain(own.iter().map(|&(_, arc)| arc));
-            all.filter(is_movable)
-        });
-        self.prices.set_candidates(blocks);
-        self.is_changed = false;
     }
 }

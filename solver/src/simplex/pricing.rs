@@ -1,7 +1,7 @@
-//! Which arc enters: block search over the arcs that may still move.
+//! Which arc enters: block search.
 //!
-//! Each arc outside the tree has a byte that says which ways it may go. Arcs that leave one node lie together, so its
-//! potential is looked up once for all of them.
+//! Each arc outside the tree has a byte that says which ways it may go, so that fixed arcs and those of the tree need no
+//! branch. Arcs that leave one node lie together, so its potential is looked up once for all of them.
 //!
 //! **Blocks.** A block is searched in parts of [`PART`] arcs until none of its arcs wants to enter: what a pivot
 //! spoils is mostly near by where arcs are numbered by stream. On placement networks of 100,000 shards this took 355 ms
@@ -34,8 +34,6 @@ const REST_MAX: u8 = 15;
 pub(super) struct Prices {
     /// By arc, which ways it may go; none while it is in the tree.
     ways: Vec<u8>,
-    /// Arcs whose domain holds more than one flow, block by block.
-    pub(super) candidates: Vec<u32>,
     blocks: Vec<Block>,
     /// The block that is searched.
     block: usize,
@@ -46,7 +44,7 @@ pub(super) struct Prices {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Block {
-    /// Where its candidates end; they begin where those before it end.
+    /// Where its arcs end; they begin where those before it end.
     end: usize,
     /// Rounds passed over after the last search without a find.
     rest: u8,
@@ -76,41 +74,36 @@ pub(super) struct Entering {
 }
 
 impl Prices {
+    /// Arcs in one block.
     pub(super) fn new(arcs: usize) -> Self {
-        Prices {
+        let mut prices = Prices {
             ways: vec![0; arcs],
-            candidates: Vec::new(),
             blocks: Vec::new(),
             block: 0,
             next: 0,
             round: Round::default(),
-        }
+        };
+        prices.set_blocks(std::iter::empty());
+        prices
     }
 
-    /// One more arc, for now in the last block.
-    pub(super) fn push(&mut self, arc: u32) {
-        self.ways.push(0);
-        self.candidates.push(arc);
-        if let Some(block) = self.blocks.last_mut() {
-            block.end += 1;
-        }
-    }
-
-    /// Searches other arcs, given block by block.
-    pub(super) fn set_candidates<B: IntoIterator<Item = u32>>(
-        &mut self,
-        blocks: impl Iterator<Item = B>,
-    ) {
-        self.candidates.clear();
-        self.blocks.clear();
-        for arcs in blocks {
-            self.candidates.extend(arcs);
-            self.blocks.push(Block {
-                end: self.candidates.len(),
-                ..Block::default()
-            });
-        }
+    /// Divides the arcs at these, given in ascending order.
+    pub(super) fn set_blocks(&mut self, begins: impl Iterator<Item = usize>) {
+        let ends = begins.chain([self.ways.len()]);
+        let block = |end| Block {
+            end,
+            ..Block::default()
+        };
+        self.blocks = ends.map(block).collect();
         self.rewind();
+    }
+
+    /// One more arc, in the last block.
+    pub(super) fn push(&mut self) {
+        self.ways.push(0);
+        if let Some(last) = self.blocks.last_mut() {
+            last.end += 1;
+        }
     }
 
     /// Starts over with the first block.
@@ -124,24 +117,6 @@ impl Prices {
                 ..Block::default()
             };
         }
-    }
-
-    /// Keeps the candidates that `keep` wants.
-    pub(super) fn retain(&mut self, keep: impl Fn(u32) -> bool) {
-        let (mut begin, mut kept) = (0, 0);
-        for block in &mut self.blocks {
-            for at in begin..block.end {
-                let arc = self.candidates[at];
-                if keep(arc) {
-                    self.candidates[kept] = arc;
-                    kept += 1;
-                }
-            }
-            begin = block.end;
-            block.end = kept;
-        }
-        self.candidates.truncate(kept);
-        self.rewind();
     }
 
     fn window(&self, block: usize) -> Range<usize> {
@@ -202,21 +177,27 @@ impl Prices {
 }
 
 impl Simplex {
-    /// Notes which ways an arc outside the tree may go from its flow.
+    /// Notes which ways an arc outside the tree may go from its flow. Artificial arcs only fall.
     #[inline]
     pub(super) fn reprice(&mut self, arc: usize) {
         let flow = self.arcs.flow[arc];
         let mut ways = 0;
-        if flow < self.arcs.high[arc] {
+        if flow < self.arcs.high[arc] && arc >= self.tree.root() {
             ways |= RISES;
         }
         if flow > self.arcs.low[arc] {
             ways |= FALLS;
         }
-        if self.slopes.is_bent(arc) {
+        if ways != 0 && self.slopes.is_bent(arc) {
             ways |= BENT;
         }
         self.prices.ways[arc] = ways;
+    }
+
+    /// Whether an arc is in the tree, or fixed.
+    #[inline]
+    pub(super) fn is_still(&self, arc: usize) -> bool {
+        self.prices.ways[arc] == 0
     }
 
     /// Left and right reduced cost of an arc outside the tree; none where its domain ends.
@@ -277,7 +258,7 @@ impl Simplex {
                 .spend(priced as u64)
                 .map_err(MinimizeError::Stopped)?;
             if violation > 0 {
-                return Ok(Some(self.entering(arc as usize, violation)));
+                return Ok(Some(self.entering(arc, violation)));
             }
             left -= priced;
             self.prices.next = if end == window.end { window.start } else { end };
@@ -298,33 +279,33 @@ impl Simplex {
         })
     }
 
-    /// Largest violation among some candidates, and its arc.
+    /// Largest violation among some arcs, and its arc.
     #[inline]
-    fn worst(&self, begin: usize, end: usize) -> (i64, u32) {
+    fn worst(&self, begin: usize, end: usize) -> (i64, usize) {
+        let ends = self.arcs.tail[begin..end]
+            .iter()
+            .zip(&self.arcs.head[begin..end]);
+        let units = self.slopes.unit[begin..end].iter();
+        let ways = &self.prices.ways[begin..end];
         let mut worst = (0, 0);
-        let (mut tail, mut potential) = (u32::MAX, 0);
-        for &candidate in &self.prices.candidates[begin..end] {
-            let arc = candidate as usize;
-            if self.arcs.tail[arc] != tail {
-                tail = self.arcs.tail[arc];
+        let (mut last, mut potential) = (u32::MAX, 0);
+        for (at, (((&tail, &head), &unit), &ways)) in ends.zip(units).zip(ways).enumerate() {
+            if tail != last {
+                last = tail;
                 potential = self.anchors.potential(tail as usize);
             }
-            let head = self.arcs.head[arc] as usize;
-            let difference = potential - self.anchors.listed_potential(head);
-            let ways = self.prices.ways[arc];
+            let difference = potential - self.anchors.listed_potential(head as usize);
             let violation = if ways & BENT == 0 {
-                let reduced_cost = self.slopes.unit[arc] + difference;
-                let way = if reduced_cost < 0 { RISES } else { FALLS };
-                if ways & way == 0 {
-                    0
-                } else {
-                    reduced_cost.abs()
-                }
+                let reduced_cost = unit + difference;
+                // All ones where the way is open.
+                let rises = -i64::from(ways & RISES);
+                let falls = -i64::from((ways & FALLS) / FALLS);
+                (-reduced_cost & rises).max(reduced_cost & falls)
             } else {
-                self.bent_violation(arc, difference, ways)
+                self.bent_violation(begin + at, difference, ways)
             };
             if violation > worst.0 {
-                worst = (violation, candidate);
+                worst = (violation, begin + at);
             }
         }
         worst

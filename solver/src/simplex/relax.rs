@@ -69,7 +69,6 @@ impl Simplex {
             self.arcs.low[arc] = -FAR;
             self.arcs.high[arc] = FAR;
         }
-        self.reset_candidates();
         self.begin(0);
         Ok(Relaxed {
             simplex: self,
@@ -113,10 +112,9 @@ impl Relaxed<'_> {
         &mut self,
         (tail, head): (NodeId, NodeId),
         upper: i64,
-        block: usize,
         budget: &mut Budget<'_>,
     ) -> Result<ArcId, MinimizeError> {
-        let id = self.simplex.add_arc(tail, head, upper, block);
+        let id = self.simplex.add_arc(tail, head, upper);
         let arc = self.simplex.tree.root() + id.index();
         if let Some(entering) = self.simplex.wanting(arc) {
             self.simplex.step(entering, budget)?;

@@ -148,7 +148,6 @@ impl Simplex {
         if missing == 0 {
             return Ok(simplex);
         }
-        simplex.reset_candidates();
         simplex.slopes.load_artificial();
         simplex.begin(missing);
         match simplex.run(0, budget) {
@@ -159,7 +158,6 @@ impl Simplex {
         if simplex.value > 0 {
             return Err(simplex.infeasible(network));
         }
-        simplex.is_changed = true;
         simplex.is_minimal = false;
         Ok(simplex)
     }
@@ -200,9 +198,6 @@ impl Simplex {
             prices: Prices::new(nodes + arcs),
             value: 0,
             is_minimal: false,
-            blocks: Vec::new(),
-            added: Vec::new(),
-            is_changed: true,
             stats: Stats::default(),
         }
     }

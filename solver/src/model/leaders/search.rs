@@ -179,7 +179,7 @@ impl<'m, 'p> Search<'m, 'p> {
             for wanted in absent.take_wanted(self.model, s, gain) {
                 let Wanted { broker, hub, upper } = wanted;
                 let head = self.model.layers.broker_nodes[broker.index()];
-                let arc = self.simplex.add_arc(hub, head, upper, block_of(s));
+                let arc = self.simplex.add_arc(hub, head, upper);
                 self.added.push((s, Exit::late(broker, arc)));
             }
         }
@@ -242,7 +242,7 @@ impl Sweep<'_, '_, '_> {
         let wanted = absent.take_wanted(self.model, s, gain);
         for &Wanted { broker, hub, upper } in &wanted {
             let head = self.model.layers.broker_nodes[broker.index()];
-            let arc = relaxed.add_arc((hub, head), upper, block_of(s), budget)?;
+            let arc = relaxed.add_arc((hub, head), upper, budget)?;
             self.added.push((s, Exit::late(broker, arc)));
         }
         Ok(!wanted.is_empty())
