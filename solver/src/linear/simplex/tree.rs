@@ -27,6 +27,14 @@ pub(super) struct Place<N> {
     pub(super) room_down: N,
 }
 
+impl<N: Number> Place<N> {
+    /// Of an artificial arc: whether it leads from the root. It has no limit in its own direction, and never carries
+    /// half of [`Number::FAR`].
+    pub(super) fn is_unlimited_down(&self) -> bool {
+        self.room_down > self.room_up
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct Tree<N> {
     pub(super) places: Vec<Place<N>>,
@@ -127,21 +135,19 @@ impl<N: Number> Tree<N> {
 
     /// The same tree in 64 bits. Artificial arcs, from `artificial` on, lose the limit of 32 bits on the side where
     /// they have none.
-    pub(super) fn widen(self, artificial: usize, is_demand: &[bool]) -> Tree<i64> {
+    pub(super) fn widen(self, artificial: usize) -> Tree<i64> {
+        let more = i64::FAR - N::FAR.into();
         let places = self.places.into_iter().map(|place| {
-            let more = i64::FAR - N::FAR.into();
-            let index = (place.arc as usize).checked_sub(artificial);
-            let is_demand = index.and_then(|index| is_demand.get(index));
-            let up = if is_demand == Some(&false) { more } else { 0 };
-            let down = if is_demand == Some(&true) { more } else { 0 };
+            let is_artificial = place.parent != NONE && place.arc as usize >= artificial;
+            let more_if = |is: bool| if is_artificial && is { more } else { 0 };
             Place {
                 parent: place.parent,
                 arc: place.arc,
                 previous: place.previous,
                 size: place.size,
                 last: place.last,
-                room_up: place.room_up.into() + up,
-                room_down: place.room_down.into() + down,
+                room_up: place.room_up.into() + more_if(!place.is_unlimited_down()),
+                room_down: place.room_down.into() + more_if(place.is_unlimited_down()),
             }
         });
         Tree {
@@ -151,33 +157,41 @@ impl<N: Number> Tree<N> {
         }
     }
 
-    /// Numbers the nodes in preorder, so that a subtree is near in memory. Returns the new number of each node.
-    pub(super) fn renumber(&mut self) -> Vec<u32> {
-        let mut number = vec![self.root; self.places.len()];
-        let mut places = Vec::with_capacity(self.places.len());
+    /// The number of each node in preorder, the root last. They stand where the thread was: the tree is unusable until
+    /// [`Tree::permute`] brings the nodes into that order.
+    pub(super) fn number(&mut self) -> &[u32] {
         let mut node = self.next[self.root as usize];
-        while node != self.root {
-            number[node as usize] = places.len() as u32;
-            places.push(*self.place(node));
-            node = self.next[node as usize];
+        for number in 0..self.root {
+            node = std::mem::replace(&mut self.next[node as usize], number);
         }
-        places.push(*self.place(self.root));
-        for place in &mut places {
+        self.next[self.root as usize] = self.root;
+        &self.next
+    }
+
+    /// Moves each node, with what else is kept of it, to its number, so that a subtree is near in memory.
+    pub(super) fn permute<A, B>(&mut self, of_node: &mut [A], name: &mut [B]) {
+        let number = &mut self.next;
+        for place in &mut self.places {
             if place.parent != NONE {
                 place.parent = number[place.parent as usize];
             }
             place.previous = number[place.previous as usize];
             place.last = number[place.last as usize];
         }
+        for node in 0..self.root as usize {
+            // Each swap brings one node to its place.
+            while number[node] as usize != node {
+                let to = number[node] as usize;
+                number.swap(node, to);
+                self.places.swap(node, to);
+                of_node.swap(node, to);
+                name.swap(node, to);
+            }
+        }
         for (node, next) in self.next.iter_mut().enumerate() {
             *next = node as u32 + 1;
         }
         self.next[self.root as usize] = 0;
-        if self.root > 0 {
-            self.next[self.root as usize - 1] = self.root;
-        }
-        self.places = places;
-        number
     }
 
     /// The cycle of an arc from `from` to `to` with `room`; the **last** blocking arc leaves, seen from the apex
