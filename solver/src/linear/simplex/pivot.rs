@@ -26,15 +26,15 @@ impl<N: Number> Engine<N> {
             return Ok(Some(End::Unbounded(self.cycle_arcs(entered, cycle.apex))));
         }
         self.pivots += 1;
-        self.nodes_touched += cycle.length;
+        self.nodes_touched += cycle.length();
         if cycle.amount > N::ZERO {
-            self.tree.push(from, to, cycle.apex, cycle.amount);
+            self.tree.push(&cycle);
         } else {
             self.degenerate_pivots += 1;
         }
         let Some(leaving) = cycle.leaving else {
             self.turn(entered);
-            budget.spend(cycle.length)?;
+            budget.spend(cycle.length())?;
             return Ok(None);
         };
         let (above, below) = (room - cycle.amount, cycle.amount);
@@ -61,10 +61,10 @@ impl<N: Number> Engine<N> {
         if (self.arcs.get(left)).is_some_and(|arc| arc.tail == pushed_from) {
             self.turn(left);
         }
-        let turned = self.tree.rehang(inner, leaving.node, cycle.apex, link);
+        let turned = self.tree.rehang(&cycle, leaving, link);
         let touched = turned + self.shift(inner, by);
         self.nodes_touched += touched;
-        budget.spend(cycle.length + touched)?;
+        budget.spend(cycle.length() + touched)?;
         Ok(self.is_beyond.then_some(End::Wide))
     }
 
@@ -77,12 +77,28 @@ impl<N: Number> Engine<N> {
         self.is_turned[index] = !self.is_turned[index];
     }
 
-    /// Shifts the potentials of a subtree. Returns its size.
+    /// Shifts the potentials of a subtree against the others: those of the subtree or, against them, those of the
+    /// others, whichever are fewer, as long as the root's stays small. Returns how many were shifted.
     #[inline]
     fn shift(&mut self, top: u32, by: N) -> u64 {
-        let last = self.tree.place(top).last;
-        let mut node = top;
-        let mut touched = 1;
+        let place = self.tree.place(top);
+        let (last, size) = (place.last, place.size as usize);
+        let root = self.tree.root() as usize;
+        let drift = self.potential[root] - by;
+        if 2 * size <= root || drift.is_far() {
+            self.shift_interval(top, last, by);
+            return size as u64;
+        }
+        let first = self.tree.next[last as usize];
+        let place = self.tree.place(top);
+        self.shift_interval(first, place.previous, -by);
+        (root + 1 - size) as u64
+    }
+
+    /// Shifts the potentials from one node to another in preorder, which is a ring.
+    #[inline]
+    fn shift_interval(&mut self, first: u32, last: u32, by: N) {
+        let mut node = first;
         let mut is_beyond = false;
         loop {
             let potential = &mut self.potential[node as usize];
@@ -90,10 +106,9 @@ impl<N: Number> Engine<N> {
             is_beyond |= potential.is_beyond();
             if node == last {
                 self.is_beyond |= is_beyond;
-                return touched;
+                return;
             }
             node = self.tree.next[node as usize];
-            touched += 1;
         }
     }
 
