@@ -15,6 +15,8 @@
 //! **Complexity.** That of the engine; O(nodes + arcs) more to begin and to write the answer out. All work but the
 //! latter counts in the budget.
 
+#[cfg(test)]
+mod memory;
 mod number;
 mod problem;
 mod scaling;

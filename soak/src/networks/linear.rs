@@ -19,12 +19,7 @@ pub(super) fn by_every_engine(case: &Case) -> Result<(), String> {
     Ok(())
 }
 
-fn by(
-    method: Method,
-    case: &Case,
-    cost: &RankCost,
-    expected: &ssp::Outcome,
-) -> Result<(), String> {
+fn by(method: Method, case: &Case, cost: &RankCost, expected: &ssp::Outcome) -> Result<(), String> {
     let mut budget = Budget::new(None, &never);
     let outcome = bare::outcome(&case.network, cost, method, &mut budget).0;
     let outcome = outcome.and_then(|outcome| bare::proven(&case.network, cost, outcome));

@@ -55,8 +55,10 @@ impl<'a> Problem<'a> {
             budget.spend(1)?;
             let (tail, head) = (network.tail(arc).index(), network.head(arc).index());
             reach.raise(tail, head, cost.unsigned_abs());
-            excess[tail] -= network.lower(arc);
-            excess[head] += network.lower(arc);
+            if network.lower(arc) != 0 {
+                excess[tail] -= network.lower(arc);
+                excess[head] += network.lower(arc);
+            }
             let Some(room) = movable_room(network, arc) else {
                 let is_endless = cost < 0 && network.upper(arc) == Network::UNCAPACITATED;
                 endless_loop = endless_loop.or(is_endless.then_some(arc));

@@ -311,7 +311,8 @@ impl Reach {
     /// # Errors
     /// [`CostError::CostRange`] where it is above [`POTENTIAL_MAX`].
     pub(crate) fn get(&self) -> Result<i64, CostError> {
-        let sum = |of: fn(&Steepest) -> u64| self.most.iter().map(|most| i128::from(of(most))).sum();
+        let sum =
+            |of: fn(&Steepest) -> u64| self.most.iter().map(|most| i128::from(of(most))).sum();
         let (touching, leaving): (i128, i128) =
             (sum(|most| most.touching), sum(|most| most.leaving));
         let sum = touching.min(2 * leaving);

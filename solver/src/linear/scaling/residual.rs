@@ -71,6 +71,12 @@ impl Residual {
         self.begin[node] as usize..self.begin[node + 1] as usize
     }
 
+    /// Bytes held.
+    #[cfg(test)]
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(&*self.halves) + size_of_val(&*self.begin)
+    }
+
     /// Flow per arc of the network. O(nodes + arcs).
     pub(super) fn flow(&self, problem: &Problem<'_>) -> Vec<i64> {
         let mut flow = problem.resting_flow();

@@ -30,6 +30,16 @@ impl Update {
         }
     }
 
+    /// Bytes held.
+    #[cfg(test)]
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(&*self.first)
+            + size_of_val(&*self.next)
+            + size_of_val(&*self.previous)
+            + size_of_val(&*self.distance)
+            + size_of_val(&*self.is_done)
+    }
+
     /// Puts a node into the bucket of a smaller distance than it has.
     fn put(&mut self, node: u32, distance: u32) {
         if self.distance[node as usize] != NONE {

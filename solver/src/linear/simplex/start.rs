@@ -16,7 +16,10 @@ impl<N: Number> Engine<N> {
     ///
     /// # Errors
     /// A stop.
-    pub(super) fn new(problem: &Problem<'_>, budget: &mut Budget<'_>) -> Result<Self, Stop> {
+    pub(in crate::linear) fn new(
+        problem: &Problem<'_>,
+        budget: &mut Budget<'_>,
+    ) -> Result<Self, Stop> {
         let nodes = problem.excess.len();
         let count = problem.movable;
         let mut engine = Engine {
@@ -27,7 +30,7 @@ impl<N: Number> Engine<N> {
             potential: Vec::with_capacity(nodes + 1),
             name: (0..nodes as u32).collect(),
             tree: Tree::new(&[], &[]),
-            pricing: Pricing::new(count),
+            pricing: Pricing::new(nodes, count),
             big: (problem.reach + 1).min(N::REACH.into() / 2),
             is_beyond: false,
             pivots: 0,
@@ -115,7 +118,10 @@ impl<N: Number> Engine<N> {
         let mut next = begin.clone();
         let mut rows = vec![0u32; begin[begin.len() - 1] as usize];
         let arcs = self.arcs.iter().zip(&self.capacity);
-        for (index, (arc, _)) in (0..).zip(arcs).filter(|(_, (_, capacity))| **capacity >= amount) {
+        for (index, (arc, _)) in (0..)
+            .zip(arcs)
+            .filter(|(_, (_, capacity))| **capacity >= amount)
+        {
             budget.spend(1)?;
             let slot = &mut next[arc.head as usize];
             rows[*slot as usize] = index;

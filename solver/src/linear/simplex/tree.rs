@@ -391,4 +391,10 @@ impl<N: Number> Tree<N> {
         place.room_down = link.room_down;
         place.size = size;
     }
+
+    /// Bytes held.
+    #[cfg(test)]
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(&*self.places) + size_of_val(&*self.next) + size_of_val(&*self.path)
+    }
 }
