@@ -8,7 +8,7 @@
 //! divisor, which changes no optimum; where they then fit, the answer is exact, and [`Solution::cost_unit`] is the
 //! divisor. Otherwise they are refused, and so are convex costs.
 //!
-//! **Complexity.** That of [`linear`](crate::linear); O(nodes + arcs) more for the proofs.
+//! **Complexity.** That of [`linear`]; O(nodes + arcs) more for the proofs.
 
 use crate::budget::{Budget, Stop};
 use crate::linear::{self, LinearError, Method, Optimum, Stats};

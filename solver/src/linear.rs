@@ -7,7 +7,8 @@
 //!
 //! **Two engines.** The primal network simplex takes every problem. Cost scaling takes those whose amounts and costs
 //! fit 32 bits, and leaves an infeasible one to the simplex, which finds the cut. [`Method::Auto`] chooses by the
-//! numbers of the network alone: same network, same answer.
+//! numbers of the network alone: same network, same answer. It takes cost scaling where from one node to one other more
+//! flows than most arcs can carry, over 20,000 nodes and more, and the simplex otherwise.
 //!
 //! **Outcomes.** An optimum has potentials with `reduced_cost = unit_cost + potential[tail] − potential[head]` ≥ 0 where
 //! flow may rise and ≤ 0 where it may fall. An infeasible network has a cut, an unbounded one a cycle.
@@ -138,7 +139,7 @@ fn by(
     stats: &mut Stats,
 ) -> Result<Optimum, LinearError> {
     let is_scaling = match method {
-        Method::Auto => scaling::is_favoured(problem),
+        Method::Auto => scaling::is_favoured(problem, budget)?,
         Method::Simplex => false,
         Method::CostScaling => true,
     };

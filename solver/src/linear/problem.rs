@@ -98,6 +98,16 @@ impl<'a> Problem<'a> {
         movable_room(self.network, arc).map(|room| room.min(clamp))
     }
 
+    /// The one node of positive and the one of negative excess, where there are no more.
+    pub(super) fn single_pair(&self) -> Option<(usize, usize)> {
+        let mut nodes = (0..self.excess.len()).filter(|&node| self.excess[node] != 0);
+        match (nodes.next(), nodes.next(), nodes.next()) {
+            (Some(one), Some(other), None) if self.excess[one] > 0 => Some((one, other)),
+            (Some(one), Some(other), None) => Some((other, one)),
+            _ => None,
+        }
+    }
+
     /// Flow of all arcs at their least, self-loops of negative cost full.
     pub(super) fn resting_flow(&self) -> Vec<i64> {
         let network = self.network;

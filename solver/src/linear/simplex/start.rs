@@ -82,20 +82,12 @@ impl<N: Number> Engine<N> {
         problem: &Problem<'_>,
         budget: &mut Budget<'_>,
     ) -> Result<Vec<u32>, Stop> {
-        let mut ends = [None; 2];
-        let mut count = 0;
-        for (node, &excess) in problem.excess.iter().enumerate() {
-            if excess != 0 {
-                ends[usize::from(excess < 0)] = Some(node);
-                count += 1;
-            }
-        }
-        match ends {
-            [Some(supply), Some(demand)] if count == 2 => {
+        match problem.single_pair() {
+            Some((supply, demand)) => {
                 let amount = N::narrow(problem.excess[supply].min(N::FAR.into()));
                 self.wide_arcs(supply, demand, amount, budget)
             }
-            _ => self.cheapest_arcs(problem, budget),
+            None => self.cheapest_arcs(problem, budget),
         }
     }
 
