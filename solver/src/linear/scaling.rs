@@ -94,8 +94,8 @@ const FAVOURED_NODES_MIN: usize = 20_000;
 /// carry alone, as there are enough arcs that are able to, but most arcs could not. Ways of nearly the same cost then share it,
 /// the tree is deep, and a pivot dear.
 ///
-/// On all other families measured the simplex is faster, mostly by more than 2 times; without arcs able to carry all (grids) or
-/// with many supplies (NETGEN, assignment, placement) it keeps that lead.
+/// On all other families measured the simplex is as fast or faster, mostly by more than 2 times: without arcs that can carry
+/// all (grids), with many supplies (NETGEN, assignment, placement), or below this size.
 pub(super) fn is_favoured(problem: &Problem<'_>, budget: &mut Budget<'_>) -> Result<bool, Stop> {
     let nodes = problem.excess.len();
     let Some((supply, _)) = problem.single_pair() else {
