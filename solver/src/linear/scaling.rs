@@ -40,13 +40,13 @@ use crate::budget::{Budget, Stop};
 use residual::Residual;
 use std::collections::VecDeque;
 
-/// Factor between the errors of two phases.
+/// Factor between the errors of two phases, as in LEMON.
 const DIVISOR: i64 = 16;
 
 /// Relabels after which a search for a path returns, so that excess without a way to a lack is noticed.
 const RELABELS_MAX: usize = 64;
 
-/// Half arcs on a partial augmentation.
+/// Half arcs on a partial augmentation, as in Kovács 2015.
 const PATH_MAX: usize = 4;
 
 /// Why there is no answer.

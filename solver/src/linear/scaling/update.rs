@@ -5,7 +5,7 @@ use crate::budget::Budget;
 
 const NONE: u32 = u32::MAX;
 
-/// Distances are told apart up to so many times the number of nodes.
+/// Distances are told apart up to so many times the number of nodes: as far as 64 bytes of state a node allow.
 const BUCKETS_PER_NODE: usize = 4;
 
 /// Buckets of nodes by distance, as doubly linked lists.
