@@ -104,22 +104,21 @@ impl Relaxed<'_> {
         Ok(())
     }
 
-    /// [`Simplex::add_arc`], and a pivot where the arc wants to enter.
+    /// [`Simplex::add_arc`].
+    pub fn add_arc(&mut self, tail: NodeId, head: NodeId, upper: i64) -> ArcId {
+        self.simplex.add_arc(tail, head, upper)
+    }
+
+    /// A pivot, where an arc wants to enter.
     ///
     /// # Errors
     /// As [`Relaxed::solve`].
-    pub fn add_arc(
-        &mut self,
-        (tail, head): (NodeId, NodeId),
-        upper: i64,
-        budget: &mut Budget<'_>,
-    ) -> Result<ArcId, MinimizeError> {
-        let id = self.simplex.add_arc(tail, head, upper);
-        let arc = self.simplex.tree.root() + id.index();
-        if let Some(entering) = self.simplex.wanting(arc) {
-            self.simplex.step(entering, budget)?;
+    pub fn enter(&mut self, arc: ArcId, budget: &mut Budget<'_>) -> Result<(), MinimizeError> {
+        let arc = self.simplex.tree.root() + arc.index();
+        match self.simplex.wanting(arc) {
+            Some(entering) => self.simplex.step(entering, budget),
+            None => Ok(()),
         }
-        Ok(id)
     }
 
     /// Potential of a node.

@@ -242,8 +242,9 @@ impl Sweep<'_, '_, '_> {
         let wanted = absent.take_wanted(self.model, s, gain);
         for &Wanted { broker, hub, upper } in &wanted {
             let head = self.model.layers.broker_nodes[broker.index()];
-            let arc = relaxed.add_arc((hub, head), upper, budget)?;
+            let arc = relaxed.add_arc(hub, head, upper);
             self.added.push((s, Exit::late(broker, arc)));
+            relaxed.enter(arc, budget)?;
         }
         Ok(!wanted.is_empty())
     }
