@@ -122,8 +122,7 @@ impl Simplex {
     pub fn set_anchors(&mut self, nodes: impl Iterator<Item = NodeId>) {
         let named: Vec<usize> = nodes.map(NodeId::index).collect();
         for &node in &named {
-            self.list(node);
-            self.tree.places[node].is_source = false;
+            self.end_source(node);
         }
         let is_leaf = |&node: &usize| self.anchors.is_leaf(node);
         let leaves: Vec<usize> = self.tree.below_root().filter(is_leaf).collect();
@@ -177,8 +176,8 @@ impl Simplex {
             all.push(tail, head, excess.abs(), (0, FAR));
         }
         let mut tree = Tree::with_nodes(nodes);
-        for node in &mut tree.places[..nodes] {
-            node.is_source = true;
+        for (node, &excess) in tree.places.iter_mut().zip(excess) {
+            node.is_source = excess >= 0;
         }
         for (arc, flow) in network.arcs().zip(flow) {
             let (tail, head) = (network.tail(arc).0, network.head(arc).0);
@@ -295,6 +294,25 @@ impl Arcs {
         self.flow.push(flow);
         self.low.push(low);
         self.high.push(high);
+    }
+}
+
+impl Arcs {
+    /// Artificial arcs without flow for `count` nodes more than `before`; the root moves up, and so do all other arcs.
+    pub(super) fn insert_artificial(&mut self, before: usize, count: usize) {
+        let (root, new_root) = (before as u32, (before + count) as u32);
+        for end in self.tail.iter_mut().chain(&mut self.head) {
+            if *end == root {
+                *end = new_root;
+            }
+        }
+        self.tail.splice(before..before, root..new_root);
+        let all = |value| std::iter::repeat_n(value, count);
+        self.head
+            .splice(before..before, std::iter::repeat_n(new_root, count));
+        self.flow.splice(before..before, all(0));
+        self.low.splice(before..before, all(0));
+        self.high.splice(before..before, all(FAR));
     }
 }
 
