@@ -28,8 +28,10 @@
 //! It exchanges nothing: a shard stays unplaced where room could only be made by moving another out of the way. It
 //! levels leaders and not replicas, and looks at costs only between shards that suit a move equally.
 
+mod led;
 mod place;
 mod rebalance;
+mod receivers;
 mod repair;
 mod tally;
 

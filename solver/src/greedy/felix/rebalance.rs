@@ -17,8 +17,10 @@
 //! is given up for this round.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::BinaryHeap;
 
+use super::led::Led;
+use super::receivers::{Receiver, Receivers};
 use super::tally::{Bands, Caps, LOOKUP, Pace, Tally};
 use crate::budget::Stop;
 use crate::snapshot::{Band, BrokerId, ShardId, StreamId};
@@ -39,80 +41,7 @@ enum Goal {
 
 /// How much a broker gains by giving, or pays for taking: (own goal's cost, own excess, cluster's cost, cluster's
 /// excess), so that brokers which are equal for the stream are told apart by their totals.
-type Pressure = (i64, i64, i64, i64);
-
-/// A shard with its stream at hand.
-type Listed = (ShardId, StreamId);
-
-/// Leaders that may move, by broker, with their streams at hand: most are passed over for their stream's sake.
-struct Led {
-    by_broker: Vec<Vec<Listed>>,
-    /// Where the last look at the broker's shards ended.
-    cursor: Vec<usize>,
-    /// Where replicas stay, only a follower can take the lead: the shards by leader and follower.
-    by_pair: Option<HashMap<(BrokerId, BrokerId), Vec<Listed>>>,
-}
-
-impl Led {
-    fn new(tally: &Tally<'_>) -> Self {
-        let brokers = tally.problem.brokers.len();
-        Led {
-            by_broker: vec![Vec::new(); brokers],
-            cursor: vec![0; brokers],
-            by_pair: tally.keeps_replicas().then(HashMap::new),
-        }
-    }
-    fn clear(&mut self) {
-        self.by_broker.iter_mut().for_each(Vec::clear);
-        self.cursor.fill(0);
-        if let Some(pairs) = &mut self.by_pair {
-            pairs.clear();
-        }
-    }
-    /// Lists the leaders of a stream.
-    fn add_stream(&mut self, tally: &Tally<'_>, stream: StreamId) {
-        let shards = tally.problem.stream(stream).shards.clone();
-        for shard in shards.map(ShardId) {
-            if let Some(b) = tally.of(shard).leader
-                && !tally.is_pinned(shard)
-            {
-                self.by_broker[b.index()].push((shard, stream));
-                if self.by_pair.is_some() {
-                    self.pair(tally, (shard, stream));
-                }
-            }
-        }
-    }
-    /// Lists a shard under its leader and each of its followers.
-    fn pair(&mut self, tally: &Tally<'_>, entry: Listed) {
-        let layout = tally.of(entry.0);
-        if let (Some(pairs), Some(leader)) = (&mut self.by_pair, layout.leader) {
-            for &follower in &layout.followers {
-                pairs.entry((leader, follower)).or_default().push(entry);
-            }
-        }
-    }
-    /// Takes a shard out of those lists.
-    fn unpair(&mut self, tally: &Tally<'_>, entry: Listed) {
-        let layout = tally.of(entry.0);
-        if let (Some(pairs), Some(leader)) = (&mut self.by_pair, layout.leader) {
-            for &follower in &layout.followers {
-                if let Some(list) = pairs.get_mut(&(leader, follower))
-                    && let Some(at) = list.iter().position(|listed| *listed == entry)
-                {
-                    list.swap_remove(at);
-                }
-            }
-        }
-    }
-    /// The shards led by `from` that may be handed to `to`, caps and rules aside.
-    fn candidates(&self, from: BrokerId, to: BrokerId) -> &[Listed] {
-        match &self.by_pair {
-            Some(pairs) => pairs.get(&(from, to)).map_or(&[], Vec::as_slice),
-            None => &self.by_broker[from.index()],
-        }
-    }
-}
+pub(super) type Pressure = (i64, i64, i64, i64);
 
 /// Levels leaders until no admissible move is wanted. Returns whether anything moved.
 pub(super) fn run(
@@ -195,16 +124,15 @@ fn wants_move(tally: &Tally<'_>, bands: &Bands, stream: StreamId) -> bool {
 #[derive(Default)]
 struct Heaps {
     givers: Vec<Giver>,
-    receivers: Vec<Receiver>,
+    receivers: Receivers,
 }
 
 type Giver = (Pressure, Reverse<BrokerId>);
-type Receiver = Reverse<(Pressure, BrokerId)>;
 
 /// One goal's moves, from the broker that gains most by giving to the one that pays least for taking.
 ///
-/// Every broker that can give or take has an entry of its present pressure in that heap, besides outdated ones, which
-/// are told by their pressure and dropped. One can't take that pays as much as the most that any gains, nor give that
+/// Every broker that can give or take has an entry of its present pressure there, besides outdated ones, which are told
+/// by their pressure and dropped. One can't take that pays as much as the most that any gains, nor give that
 /// gains no more than the least that any pays: with every move the most falls or stays and the least rises or stays,
 /// since marginal costs rise with the count.
 struct Leveller<'t, 'p> {
@@ -213,9 +141,7 @@ struct Leveller<'t, 'p> {
     led: &'t mut Led,
     goal: Goal,
     givers: BinaryHeap<Giver>,
-    receivers: BinaryHeap<Receiver>,
-    /// Buffer for receivers that can't take from the giver at hand.
-    refused: Vec<Receiver>,
+    receivers: Receivers,
 }
 
 /// What a giver finds.
@@ -242,34 +168,39 @@ impl<'t, 'p> Leveller<'t, 'p> {
             led,
             goal,
             givers: BinaryHeap::new(),
-            receivers: BinaryHeap::new(),
-            refused: Vec::new(),
+            receivers: Receivers::default(),
         };
         let mut givers = std::mem::take(&mut heaps.givers);
         let mut receivers = std::mem::take(&mut heaps.receivers);
-        givers.clear();
-        receivers.clear();
-        let mut enter = |b: BrokerId| {
-            if !leveller.led.by_broker[b.index()].is_empty() {
-                givers.push((leveller.pressure_out(b), Reverse(b)));
-            }
-            receivers.push(Reverse((leveller.pressure_in(b), b)));
-        };
-        match goal {
-            Goal::Stream(_) => bands.eligible.iter().copied().for_each(&mut enter),
-            Goal::Cluster => {
-                let problem = leveller.tally.problem;
-                let ids = problem.broker_ids();
-                ids.filter(|&b| problem.is_active(b)).for_each(&mut enter);
-            }
-        }
-        let most = givers.iter().map(|giver| giver.0.0).max();
-        let least = receivers.iter().map(|receiver| receiver.0.0.0).min();
-        givers.retain(|giver| least.is_some_and(|least| giver.0.0 > least));
-        receivers.retain(|receiver| most.is_some_and(|most| receiver.0.0.0 < most));
+        leveller.enter_all(&mut givers, &mut receivers);
         leveller.givers = givers.into();
-        leveller.receivers = receivers.into();
+        leveller.receivers = receivers;
         leveller
+    }
+
+    /// Enters every broker that can give and every one that can take.
+    fn enter_all(&self, givers: &mut Vec<Giver>, receivers: &mut Receivers) {
+        let problem = self.tally.problem;
+        let active: Vec<BrokerId>;
+        let brokers = match self.goal {
+            Goal::Stream(_) => &self.bands.eligible,
+            Goal::Cluster => {
+                active = (problem.broker_ids())
+                    .filter(|&b| problem.is_active(b))
+                    .collect();
+                &active
+            }
+        };
+        let gives = |b: &BrokerId| !self.led.by_broker[b.index()].is_empty();
+        let giver = |b: BrokerId| (self.pressure_out(b), Reverse(b));
+        givers.clear();
+        givers.extend(brokers.iter().copied().filter(gives).map(giver));
+        let most = givers.iter().map(|giver| giver.0.0).max();
+        let least = brokers.iter().map(|&b| self.own_cost_in(b)).min();
+        givers.retain(|giver| least.is_some_and(|least| giver.0.0 > least));
+        let takes = |b: &BrokerId| most.is_some_and(|most| self.own_cost_in(*b) < most);
+        let receiver = |b: BrokerId| (self.pressure_in(b), b);
+        receivers.refill(brokers.iter().copied().filter(takes).map(receiver));
     }
 
     fn run(mut self, pace: &mut Pace<'_, '_>, heaps: &mut Heaps) -> Result<bool, Stop> {
@@ -290,41 +221,57 @@ impl<'t, 'p> Leveller<'t, 'p> {
             }
         }
         heaps.givers = self.givers.into_vec();
-        heaps.receivers = self.receivers.into_vec();
+        heaps.receivers = self.receivers;
         Ok(has_moved)
     }
 
     /// The receiver that pays least among those that one of `from`'s shards may move to, and that shard's place in
     /// the list of `from`.
     fn find(&mut self, from: BrokerId, gain: i64, pace: &mut Pace<'_, '_>) -> Result<Found, Stop> {
-        let mut refused = std::mem::take(&mut self.refused);
+        let mut receivers = std::mem::take(&mut self.receivers);
+        let found = self.find_among(&mut receivers, from, gain, pace);
+        self.receivers = receivers;
+        found
+    }
+
+    fn find_among(
+        &mut self,
+        receivers: &mut Receivers,
+        from: BrokerId,
+        gain: i64,
+        pace: &mut Pace<'_, '_>,
+    ) -> Result<Found, Stop> {
+        let zone = self.tally.problem.zone_of(from);
         let mut tried = 0;
-        let mut found = Found::TooDear;
-        while let Some(&Reverse((pressure, to))) = self.receivers.peek() {
-            if pressure != self.pressure_in(to) {
-                self.receivers.pop();
-                continue;
-            }
-            if gain <= pressure.0 || tried == RECEIVERS_MAX {
+        let mut looked_at = 0;
+        while tried < RECEIVERS_MAX {
+            let is_valid = |&(pressure, to): &Receiver| pressure == self.pressure_in(to);
+            let Some((pressure, to)) = receivers.look(looked_at, is_valid) else {
+                break;
+            };
+            if gain <= pressure.0 {
                 break;
             }
-            found = Found::Nothing;
-            self.receivers.pop();
+            looked_at += 1;
             if self.led.candidates(from, to).is_empty() {
                 pace.step(LOOKUP)?;
-                refused.push(Reverse((pressure, to)));
                 continue;
             }
+            pace.step(1)?;
             tried += 1;
-            if let Some(at) = self.choose(from, to, pace)? {
-                found = Found::Move(to, at);
-                break;
+            // Whether a cap leaves room for a further leader is the same for all shards of `from`.
+            if self.tally.lead_fits(Some(zone), to, Caps::Configured)
+                && let Some(at) = self.choose(from, to, pace)?
+            {
+                receivers.take(looked_at - 1);
+                return Ok(Found::Move(to, at));
             }
-            refused.push(Reverse((pressure, to)));
         }
-        self.receivers.extend(refused.drain(..));
-        self.refused = refused;
-        Ok(found)
+        Ok(if looked_at == 0 {
+            Found::TooDear
+        } else {
+            Found::Nothing
+        })
     }
 
     /// The shard that had best move: one that is nowhere yet and moves free of charge, else one that hasn't moved,
@@ -336,11 +283,6 @@ impl<'t, 'p> Leveller<'t, 'p> {
         pace: &mut Pace<'_, '_>,
     ) -> Result<Option<usize>, Stop> {
         let shards = self.led.candidates(from, to);
-        // Whether a cap leaves room for a further leader is the same for all of them.
-        let fits = |&(shard, _): &Listed| self.tally.leader_fits(shard, to, Caps::Configured);
-        if !shards.first().is_some_and(fits) {
-            return Ok(None);
-        }
         let mut best = None;
         let mut at = self.led.cursor[from.index()];
         let mut unmoved = 0;
@@ -447,6 +389,7 @@ impl<'t, 'p> Leveller<'t, 'p> {
             "a cluster move raises no stream's sum"
         );
         let shard = entry.0;
+        self.receivers.drop(&(self.pressure_in(from), from));
         self.led.unpair(self.tally, entry);
         let is_promotion = self.tally.of(shard).holds(to);
         if !is_promotion {
@@ -470,11 +413,10 @@ impl<'t, 'p> Leveller<'t, 'p> {
             self.givers.push((self.pressure_out(from), Reverse(from)));
         }
         let gain = self.pressure_out(to);
-        let is_more = |Reverse((least, _)): &Receiver| gain.0 > least.0;
-        if self.receivers.peek().is_some_and(is_more) {
+        if self.receivers.least().is_some_and(|least| gain.0 > least) {
             self.givers.push((gain, Reverse(to)));
         }
-        self.receivers.push(Reverse((self.pressure_in(to), to)));
+        self.receivers.add((self.pressure_in(to), to));
     }
 
     #[inline]
@@ -484,6 +426,20 @@ impl<'t, 'p> Leveller<'t, 'p> {
     #[inline]
     fn pressure_in(&self, broker: BrokerId) -> Pressure {
         self.pressure(broker, cost_in)
+    }
+    /// First part of what taking costs.
+    #[inline]
+    fn own_cost_in(&self, broker: BrokerId) -> i64 {
+        match self.goal {
+            Goal::Cluster => {
+                let total = self.tally.counts.leaders[broker.index()];
+                cost_in(self.bands.cluster[broker.index()], total)
+            }
+            Goal::Stream(s) => cost_in(
+                self.bands.of_stream(broker),
+                self.tally.stream_leaders(s, broker),
+            ),
+        }
     }
     #[inline]
     fn pressure(&self, broker: BrokerId, marginal: fn(Band, i64) -> i64) -> Pressure {

@@ -2,7 +2,7 @@
 
 use crate::budget::{Budget, Stop};
 use crate::snapshot::{
-    Assignment, Band, BrokerId, Counts, Limits, Problem, Roles, ShardId, StreamId,
+    Assignment, Band, BrokerId, Counts, Limits, Problem, Roles, ShardId, StreamId, ZoneId,
 };
 
 /// Units of work, of a few nanoseconds each, between two polls of the interrupt: well under a millisecond.
@@ -155,13 +155,19 @@ impl<'p> Tally<'p> {
     /// Whether one more leader fits on `to` when it takes over from the shard's leader, if there is one.
     #[inline]
     pub(super) fn leader_fits(&self, shard: ShardId, to: BrokerId, caps: Caps) -> bool {
+        let leader = self.of(shard).leader;
+        self.lead_fits(leader.map(|b| self.problem.zone_of(b)), to, caps)
+    }
+    /// Whether one more leader fits on `to` when it takes over from one in the zone `from`, if there is one.
+    #[inline]
+    pub(super) fn lead_fits(&self, from: Option<ZoneId>, to: BrokerId, caps: Caps) -> bool {
         let limit = self.limit(caps);
         if self.counts.leaders[to.index()] >= limit.leaders[to.index()] {
             return false;
         }
         let zone = self.problem.zone_of(to);
         self.counts.zone_leaders[zone.index()] < limit.zone_leaders[zone.index()]
-            || self.of(shard).leader.map(|b| self.problem.zone_of(b)) == Some(zone)
+            || from == Some(zone)
     }
     /// Whether a replica of the shard may be added on `to` while the one on `leaving` goes.
     #[inline]
