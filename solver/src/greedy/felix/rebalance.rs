@@ -19,9 +19,9 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::led::Led;
+use super::led::{Led, Listed};
 use super::receivers::{Receiver, Receivers};
-use super::tally::{Bands, Caps, LOOKUP, Pace, Tally};
+use super::tally::{Bands, Caps, LOOKUP, Origin, Pace, Tally};
 use crate::budget::Stop;
 use crate::snapshot::{Band, BrokerId, ShardId, StreamId};
 
@@ -142,6 +142,8 @@ struct Leveller<'t, 'p> {
     goal: Goal,
     givers: BinaryHeap<Giver>,
     receivers: Receivers,
+    /// Buffer for the shards that suit a move equally, traffic aside, with their places in the list.
+    suitable: Vec<(ShardId, usize)>,
 }
 
 /// What a giver finds.
@@ -169,6 +171,7 @@ impl<'t, 'p> Leveller<'t, 'p> {
             goal,
             givers: BinaryHeap::new(),
             receivers: Receivers::default(),
+            suitable: Vec::new(),
         };
         let mut givers = std::mem::take(&mut heaps.givers);
         let mut receivers = std::mem::take(&mut heaps.receivers);
@@ -283,7 +286,9 @@ impl<'t, 'p> Leveller<'t, 'p> {
         pace: &mut Pace<'_, '_>,
     ) -> Result<Option<usize>, Stop> {
         let shards = self.led.candidates(from, to);
-        let mut best = None;
+        let mut best = (u8::MAX, true);
+        let mut suitable = std::mem::take(&mut self.suitable);
+        suitable.clear();
         let mut at = self.led.cursor[from.index()];
         let mut unmoved = 0;
         for _ in 0..shards.len() {
@@ -293,11 +298,15 @@ impl<'t, 'p> Leveller<'t, 'p> {
             pace.step(1)?;
             let (shard, stream) = shards[at];
             let suits = self.goal != Goal::Cluster || self.suits_stream(stream, from, to);
-            if suits && let Some(key) = self.admits(shard, from, to) {
+            if suits && let Some(class) = self.admits(shards[at], from, to) {
                 pace.step(LOOKUP)?;
-                unmoved += usize::from(key.0 < HAS_MOVED);
-                if best.is_none_or(|(best, _)| key < best) {
-                    best = Some((key, at));
+                unmoved += usize::from(class.0 < HAS_MOVED);
+                if class < best {
+                    best = class;
+                    suitable.clear();
+                }
+                if class == best {
+                    suitable.push((shard, at));
                 }
             }
             at += 1;
@@ -306,7 +315,9 @@ impl<'t, 'p> Leveller<'t, 'p> {
             }
         }
         self.led.cursor[from.index()] = at;
-        let Some((_, best)) = best else {
+        let best = self.cheapest(&suitable, from, to);
+        self.suitable = suitable;
+        let Some(best) = best else {
             return Ok(None);
         };
         let entry = self.led.candidates(from, to)[best];
@@ -317,23 +328,39 @@ impl<'t, 'p> Leveller<'t, 'p> {
         Ok(all.iter().position(|listed| *listed == entry))
     }
 
-    /// How well the shard suits the move, less is better; `None` where a rule forbids it.
-    fn admits(
+    /// The place of the shard whose traffic costs least after the move, compared with before.
+    fn cheapest(
         &self,
-        shard: ShardId,
+        suitable: &[(ShardId, usize)],
         from: BrokerId,
         to: BrokerId,
-    ) -> Option<(u8, bool, i64, ShardId)> {
+    ) -> Option<usize> {
+        let problem = self.tally.problem;
+        let (old, new) = (problem.zone_of(from), problem.zone_of(to));
+        let traffic = |shard: ShardId| {
+            let traffic = &problem.shard(shard).leader_traffic;
+            traffic.cross(new) - traffic.cross(old)
+        };
+        let best = if old == new {
+            suitable.iter().min_by_key(|&&(shard, _)| shard)
+        } else {
+            (suitable.iter()).min_by_key(|&&(shard, _)| (traffic(shard), shard))
+        };
+        best.map(|&(_, at)| at)
+    }
+
+    /// How well the shard suits the move, traffic aside, less is better; `None` where a rule forbids it.
+    #[inline]
+    fn admits(&self, (shard, stream): Listed, from: BrokerId, to: BrokerId) -> Option<(u8, bool)> {
         let tally = &*self.tally;
         let problem = tally.problem;
-        let s = problem.shard(shard);
-        if !problem.may_enter(s.stream, to) {
+        if !tally.may_enter(stream, to) {
             return None;
         }
         let is_promotion = tally.of(shard).holds(to);
         if !is_promotion
             && (tally.keeps_replicas()
-                || !tally.replica_fits(shard, to, Some(from), Caps::Configured)
+                || !tally.open_replica_fits(shard, to, Some(from), Caps::Configured)
                 || tally.lowers_zones(shard, from, to))
         {
             return None;
@@ -343,32 +370,29 @@ impl<'t, 'p> Leveller<'t, 'p> {
         if old != new && tally.counts.zone_leaders[old.index()] <= wanted_in_zone {
             return None;
         }
-        let has_moved = if problem.is_free_to_place(s) {
-            0
-        } else if s.present.leader == Some(from) {
-            HAS_MOVED - 1
-        } else {
-            HAS_MOVED
+        let has_moved = match tally.origin(shard) {
+            Origin::Nowhere => 0,
+            Origin::At(leader) if leader == Some(from) => HAS_MOVED - 1,
+            Origin::At(_) => HAS_MOVED,
         };
-        let traffic = s.leader_traffic.cross(new) - s.leader_traffic.cross(old);
-        Some((has_moved, !is_promotion, traffic, shard))
+        Some((has_moved, !is_promotion))
     }
 
     /// Whether a cluster move of one leader of the stream leaves the stream no less level.
     fn suits_stream(&self, stream: StreamId, from: BrokerId, to: BrokerId) -> bool {
         let problem = self.tally.problem;
-        if !(problem.may_enter(stream, from) && problem.may_enter(stream, to)) {
+        if !(self.tally.may_enter(stream, from) && self.tally.may_enter(stream, to)) {
             return false;
         }
         let Some(spread) = problem.policy.stream_leaders else {
             return true;
         };
-        let s = problem.stream(stream);
         let counts = [from, to].map(|b| self.tally.stream_leaders(stream, b));
         let shares = [from, to].map(|b| problem.broker(b).share);
         if shares[0] == shares[1] && (counts[1] < counts[0] || spread.slack == 0) {
             return counts[1] < counts[0];
         }
+        let s = problem.stream(stream);
         if s.share_total == 0 {
             return true;
         }
