@@ -199,11 +199,18 @@ impl<'t, 'p> Leveller<'t, 'p> {
         givers.clear();
         givers.extend(brokers.iter().copied().filter(gives).map(giver));
         let most = givers.iter().map(|giver| giver.0.0).max();
-        let least = brokers.iter().map(|&b| self.own_cost_in(b)).min();
-        givers.retain(|giver| least.is_some_and(|least| giver.0.0 > least));
-        let takes = |b: &BrokerId| most.is_some_and(|most| self.own_cost_in(*b) < most);
-        let receiver = |b: BrokerId| (self.pressure_in(b), b);
-        receivers.refill(brokers.iter().copied().filter(takes).map(receiver));
+        let most = most.unwrap_or(i64::MIN);
+        let mut least = i64::MAX;
+        receivers.refill(brokers.iter().filter_map(|&b| {
+            let (cost, excess) = self.own_pressure(b, cost_in);
+            if cost >= most {
+                return None;
+            }
+            least = least.min(cost);
+            let (total, above) = self.overall_pressure(b, cost_in);
+            Some(((cost, excess, total, above), b))
+        }));
+        givers.retain(|giver| giver.0.0 > least);
     }
 
     fn run(mut self, pace: &mut Pace<'_, '_>, heaps: &mut Heaps) -> Result<bool, Stop> {
@@ -451,39 +458,40 @@ impl<'t, 'p> Leveller<'t, 'p> {
     fn pressure_in(&self, broker: BrokerId) -> Pressure {
         self.pressure(broker, cost_in)
     }
-    /// First part of what taking costs.
     #[inline]
-    fn own_cost_in(&self, broker: BrokerId) -> i64 {
-        match self.goal {
-            Goal::Cluster => {
-                let total = self.tally.counts.leaders[broker.index()];
-                cost_in(self.bands.cluster[broker.index()], total)
-            }
-            Goal::Stream(s) => cost_in(
+    fn pressure(&self, broker: BrokerId, marginal: impl Fn(Band, i64) -> i64) -> Pressure {
+        let own = self.own_pressure(broker, &marginal);
+        let overall = self.overall_pressure(broker, marginal);
+        (own.0, own.1, overall.0, overall.1)
+    }
+    /// The goal's part of the pressure.
+    #[inline]
+    fn own_pressure(&self, broker: BrokerId, marginal: impl Fn(Band, i64) -> i64) -> (i64, i64) {
+        let (band, count) = match self.goal {
+            Goal::Cluster => (
+                self.bands.cluster[broker.index()],
+                self.tally.counts.leaders[broker.index()],
+            ),
+            Goal::Stream(s) => (
                 self.bands.of_stream(broker),
                 self.tally.stream_leaders(s, broker),
             ),
-        }
+        };
+        (marginal(band, count), count - band.high)
     }
+    /// The cluster's part, where it isn't the goal itself.
     #[inline]
-    fn pressure(&self, broker: BrokerId, marginal: fn(Band, i64) -> i64) -> Pressure {
-        let at = broker.index();
-        let total = self.tally.counts.leaders[at];
-        let cluster = self.bands.cluster[at];
-        let overall = (marginal(cluster, total), total - cluster.high);
-        match self.goal {
-            Goal::Cluster => (overall.0, overall.1, 0, 0),
-            Goal::Stream(s) => {
-                let count = self.tally.stream_leaders(s, broker);
-                let band = self.bands.of_stream(broker);
-                (
-                    marginal(band, count),
-                    count - band.high,
-                    overall.0,
-                    overall.1,
-                )
-            }
+    fn overall_pressure(
+        &self,
+        broker: BrokerId,
+        marginal: impl Fn(Band, i64) -> i64,
+    ) -> (i64, i64) {
+        if self.goal == Goal::Cluster {
+            return (0, 0);
         }
+        let band = self.bands.cluster[broker.index()];
+        let count = self.tally.counts.leaders[broker.index()];
+        (marginal(band, count), count - band.high)
     }
 }
 
