@@ -20,7 +20,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::led::{Led, Listed};
-use super::receivers::{Receiver, Receivers};
+use super::receivers::{ByTotal, Receivers};
 use super::tally::{Bands, Caps, LOOKUP, Origin, Pace, Tally};
 use crate::budget::Stop;
 use crate::snapshot::{Band, BrokerId, ShardId, StreamId};
@@ -52,7 +52,7 @@ pub(super) fn run(
     let problem = tally.problem;
     let mut has_moved = false;
     let mut led = Led::new(tally);
-    let mut heaps = Heaps::default();
+    let mut bench = Bench::new(tally, bands);
     if problem.policy.stream_leaders.is_some() {
         for s in (0..problem.streams.len()).map(StreamId::at) {
             pace.step(1)?;
@@ -68,8 +68,8 @@ pub(super) fn run(
             pace.step(4 * problem.brokers.len())?;
             led.clear();
             led.add_stream(tally, s);
-            let leveller = Leveller::new(tally, bands, &mut led, Goal::Stream(s), &mut heaps);
-            has_moved |= leveller.run(pace, &mut heaps)?;
+            let leveller = Leveller::new(tally, bands, &mut led, Goal::Stream(s), &mut bench);
+            has_moved |= leveller.run(pace)?;
         }
     }
     if problem.policy.cluster_leaders.is_some() && problem.share_total > 0 {
@@ -78,8 +78,8 @@ pub(super) fn run(
             pace.step(1 + 4 * problem.stream(s).shards.len())?;
             led.add_stream(tally, s);
         }
-        let leveller = Leveller::new(tally, bands, &mut led, Goal::Cluster, &mut heaps);
-        has_moved |= leveller.run(pace, &mut heaps)?;
+        let leveller = Leveller::new(tally, bands, &mut led, Goal::Cluster, &mut bench);
+        has_moved |= leveller.run(pace)?;
     }
     Ok(has_moved)
 }
@@ -120,19 +120,36 @@ fn wants_move(tally: &Tally<'_>, bands: &Bands, stream: StreamId) -> bool {
     gain > cost
 }
 
-/// Room for the entries of a [`Leveller`], used again by the next.
-#[derive(Default)]
-struct Heaps {
-    givers: Vec<Giver>,
+/// What a [`Leveller`] works with and the next one works with again.
+struct Bench {
+    givers: BinaryHeap<Giver>,
     receivers: Receivers,
+    by_total: ByTotal,
+    /// Buffer for the shards that suit a move equally, traffic aside, with their places in the list.
+    suitable: Vec<(ShardId, usize)>,
+}
+
+impl Bench {
+    fn new(tally: &Tally<'_>, bands: &Bands) -> Self {
+        let problem = tally.problem;
+        let active = problem.broker_ids().filter(|&b| problem.is_active(b));
+        let cost = |b| cluster_pressure(tally, bands, b, cost_in);
+        Bench {
+            givers: BinaryHeap::new(),
+            receivers: Receivers::default(),
+            by_total: ByTotal::new(active.collect(), problem.broker_ids().map(cost).collect()),
+            suitable: Vec::new(),
+        }
+    }
 }
 
 type Giver = (Pressure, Reverse<BrokerId>);
 
 /// One goal's moves, from the broker that gains most by giving to the one that pays least for taking.
 ///
-/// Every broker that can give or take has an entry of its present pressure there, besides outdated ones, which are told
-/// by their pressure and dropped. One can't take that pays as much as the most that any gains, nor give that
+/// Every broker that can give or take has an entry of its present pressure, besides outdated ones: those of givers are
+/// told by their pressure and dropped; that of a receiver which gave pays no less than it gained, and nobody gains more
+/// from then on. One can't take that pays as much as the most that any gains, nor give that
 /// gains no more than the least that any pays: with every move the most falls or stays and the least rises or stays,
 /// since marginal costs rise with the count.
 struct Leveller<'t, 'p> {
@@ -140,10 +157,7 @@ struct Leveller<'t, 'p> {
     bands: &'t Bands,
     led: &'t mut Led,
     goal: Goal,
-    givers: BinaryHeap<Giver>,
-    receivers: Receivers,
-    /// Buffer for the shards that suit a move equally, traffic aside, with their places in the list.
-    suitable: Vec<(ShardId, usize)>,
+    bench: &'t mut Bench,
 }
 
 /// What a giver finds.
@@ -162,60 +176,61 @@ impl<'t, 'p> Leveller<'t, 'p> {
         bands: &'t Bands,
         led: &'t mut Led,
         goal: Goal,
-        heaps: &mut Heaps,
+        bench: &'t mut Bench,
     ) -> Self {
         let mut leveller = Leveller {
             tally,
             bands,
             led,
             goal,
-            givers: BinaryHeap::new(),
-            receivers: Receivers::default(),
-            suitable: Vec::new(),
+            bench,
         };
-        let mut givers = std::mem::take(&mut heaps.givers);
-        let mut receivers = std::mem::take(&mut heaps.receivers);
-        leveller.enter_all(&mut givers, &mut receivers);
-        leveller.givers = givers.into();
-        leveller.receivers = receivers;
+        let most = leveller.enter_givers();
+        let least = leveller.enter_receivers(most);
+        leveller.bench.givers.retain(|giver| giver.0.0 > least);
         leveller
     }
 
-    /// Enters every broker that can give and every one that can take.
-    fn enter_all(&self, givers: &mut Vec<Giver>, receivers: &mut Receivers) {
-        let problem = self.tally.problem;
-        let active: Vec<BrokerId>;
-        let brokers = match self.goal {
-            Goal::Stream(_) => &self.bands.eligible,
-            Goal::Cluster => {
-                active = (problem.broker_ids())
-                    .filter(|&b| problem.is_active(b))
-                    .collect();
-                &active
-            }
-        };
+    /// Enters every broker that can give. Returns the most that one gains.
+    fn enter_givers(&mut self) -> i64 {
+        let mut givers = std::mem::take(&mut self.bench.givers).into_vec();
+        givers.clear();
         let gives = |b: &BrokerId| !self.led.by_broker[b.index()].is_empty();
         let giver = |b: BrokerId| (self.pressure_out(b), Reverse(b));
-        givers.clear();
-        givers.extend(brokers.iter().copied().filter(gives).map(giver));
+        givers.extend(self.brokers().filter(gives).map(giver));
         let most = givers.iter().map(|giver| giver.0.0).max();
-        let most = most.unwrap_or(i64::MIN);
-        let mut least = i64::MAX;
-        receivers.refill(brokers.iter().filter_map(|&b| {
-            let (cost, excess) = self.own_pressure(b, cost_in);
-            if cost >= most {
-                return None;
-            }
-            least = least.min(cost);
-            let (total, above) = self.overall_pressure(b, cost_in);
-            Some(((cost, excess, total, above), b))
-        }));
-        givers.retain(|giver| giver.0.0 > least);
+        self.bench.givers = givers.into();
+        most.unwrap_or(i64::MIN)
     }
 
-    fn run(mut self, pace: &mut Pace<'_, '_>, heaps: &mut Heaps) -> Result<bool, Stop> {
+    /// Enters every broker that pays less than `most` for taking. Returns the least that one pays.
+    fn enter_receivers(&mut self, most: i64) -> i64 {
+        self.bench.by_total.settle();
+        let mut receivers = std::mem::take(&mut self.bench.receivers);
+        let own = |b: BrokerId| self.own_pressure(b, cost_in);
+        let least = self.brokers().map(own).min().unwrap_or((i64::MAX, 0));
+        let receiver = |b: BrokerId| {
+            let (cost, excess) = own(b);
+            let (total, above) = self.beyond_goal(|| self.bench.by_total.cost(b));
+            (cost < most).then_some(((cost, excess, total, above), b))
+        };
+        receivers.refill(self.brokers().filter_map(receiver), least);
+        self.bench.receivers = receivers;
+        least.0
+    }
+
+    /// Those that may give and take, by total.
+    fn brokers(&self) -> impl Iterator<Item = BrokerId> {
+        let is_meant = |b: &BrokerId| match self.goal {
+            Goal::Stream(s) => self.tally.may_enter(s, *b),
+            Goal::Cluster => true,
+        };
+        (self.bench.by_total.order().iter().copied()).filter(is_meant)
+    }
+
+    fn run(mut self, pace: &mut Pace<'_, '_>) -> Result<bool, Stop> {
         let mut has_moved = false;
-        while let Some((pressure, Reverse(from))) = self.givers.pop() {
+        while let Some((pressure, Reverse(from))) = self.bench.givers.pop() {
             pace.step(LOOKUP)?;
             if pressure != self.pressure_out(from) {
                 continue;
@@ -230,33 +245,17 @@ impl<'t, 'p> Leveller<'t, 'p> {
                 Found::TooDear => break,
             }
         }
-        heaps.givers = self.givers.into_vec();
-        heaps.receivers = self.receivers;
         Ok(has_moved)
     }
 
     /// The receiver that pays least among those that one of `from`'s shards may move to, and that shard's place in
     /// the list of `from`.
     fn find(&mut self, from: BrokerId, gain: i64, pace: &mut Pace<'_, '_>) -> Result<Found, Stop> {
-        let mut receivers = std::mem::take(&mut self.receivers);
-        let found = self.find_among(&mut receivers, from, gain, pace);
-        self.receivers = receivers;
-        found
-    }
-
-    fn find_among(
-        &mut self,
-        receivers: &mut Receivers,
-        from: BrokerId,
-        gain: i64,
-        pace: &mut Pace<'_, '_>,
-    ) -> Result<Found, Stop> {
         let zone = self.tally.problem.zone_of(from);
         let mut tried = 0;
         let mut looked_at = 0;
         while tried < RECEIVERS_MAX {
-            let is_valid = |&(pressure, to): &Receiver| pressure == self.pressure_in(to);
-            let Some((pressure, to)) = receivers.look(looked_at, is_valid) else {
+            let Some((pressure, to)) = self.bench.receivers.get(looked_at) else {
                 break;
             };
             if gain <= pressure.0 {
@@ -273,7 +272,7 @@ impl<'t, 'p> Leveller<'t, 'p> {
             if self.tally.lead_fits(Some(zone), to, Caps::Configured)
                 && let Some(at) = self.choose(from, to, pace)?
             {
-                receivers.take(looked_at - 1);
+                self.bench.receivers.take(looked_at - 1);
                 return Ok(Found::Move(to, at));
             }
         }
@@ -294,7 +293,7 @@ impl<'t, 'p> Leveller<'t, 'p> {
     ) -> Result<Option<usize>, Stop> {
         let shards = self.led.candidates(from, to);
         let mut best = (u8::MAX, true);
-        let mut suitable = std::mem::take(&mut self.suitable);
+        let mut suitable = std::mem::take(&mut self.bench.suitable);
         suitable.clear();
         let mut at = self.led.cursor[from.index()];
         let mut unmoved = 0;
@@ -323,7 +322,7 @@ impl<'t, 'p> Leveller<'t, 'p> {
         }
         self.led.cursor[from.index()] = at;
         let best = self.cheapest(&suitable, from, to);
-        self.suitable = suitable;
+        self.bench.suitable = suitable;
         let Some(best) = best else {
             return Ok(None);
         };
@@ -394,17 +393,23 @@ impl<'t, 'p> Leveller<'t, 'p> {
         let Some(spread) = problem.policy.stream_leaders else {
             return true;
         };
-        let counts = [from, to].map(|b| self.tally.stream_leaders(stream, b));
         let shares = [from, to].map(|b| problem.broker(b).share);
-        if shares[0] == shares[1] && (counts[1] < counts[0] || spread.slack == 0) {
-            return counts[1] < counts[0];
+        let is_even = shares[0] == shares[1];
+        let taken = self.tally.stream_leaders(stream, to);
+        // `from` leads at least one, and looking up how many takes its time.
+        if is_even && taken == 0 {
+            return true;
+        }
+        let given = self.tally.stream_leaders(stream, from);
+        if is_even && (taken < given || spread.slack == 0) {
+            return taken < given;
         }
         let s = problem.stream(stream);
         if s.share_total == 0 {
             return true;
         }
         let band = |share| Band::new(s.shard_count(), share, s.share_total, spread.slack);
-        gain_out(band(shares[0]), counts[0]) >= cost_in(band(shares[1]), counts[1])
+        gain_out(band(shares[0]), given) >= cost_in(band(shares[1]), taken)
     }
 
     /// Moves the lead of the shard at `at` in the list of `from`: roles are swapped where `to` holds a follower, else
@@ -420,7 +425,7 @@ impl<'t, 'p> Leveller<'t, 'p> {
             "a cluster move raises no stream's sum"
         );
         let shard = entry.0;
-        self.receivers.drop(&(self.pressure_in(from), from));
+        let gain = self.pressure_out(from).0;
         self.led.unpair(self.tally, entry);
         let is_promotion = self.tally.of(shard).holds(to);
         if !is_promotion {
@@ -432,22 +437,32 @@ impl<'t, 'p> Leveller<'t, 'p> {
         }
         self.led.by_broker[to.index()].push(entry);
         self.led.pair(self.tally, entry);
-        self.enter_again(from, to);
+        for b in [from, to] {
+            let cost = cluster_pressure(self.tally, self.bands, b, cost_in);
+            self.bench.by_total.change(b, cost);
+        }
+        self.enter_again(from, to, gain);
     }
 
-    /// Enters both ends of a move again, as far as they can give or take.
+    /// Enters both ends of a move that gained so much again, as far as they can give or take.
     ///
-    /// To take, `from` would pay what it has just gained, and nobody will gain more. To give, `to` would gain what it has
-    /// just paid, and that is enough only where somebody pays less who was refused by the last giver.
-    fn enter_again(&mut self, from: BrokerId, to: BrokerId) {
+    /// To take, `from` would pay what it has just gained, and nobody will gain more; `to` can take again only while it
+    /// pays less. To give, `to` would gain what it has just paid, and that is enough only where somebody pays less who was
+    /// refused by the last giver.
+    fn enter_again(&mut self, from: BrokerId, to: BrokerId, gain: i64) {
         if !self.led.by_broker[from.index()].is_empty() {
-            self.givers.push((self.pressure_out(from), Reverse(from)));
+            let giver = (self.pressure_out(from), Reverse(from));
+            self.bench.givers.push(giver);
         }
-        let gain = self.pressure_out(to);
-        if self.receivers.least().is_some_and(|least| gain.0 > least) {
-            self.givers.push((gain, Reverse(to)));
+        let giver = (self.pressure_out(to), Reverse(to));
+        let least = self.bench.receivers.least();
+        if least.is_some_and(|least| giver.0.0 > least) {
+            self.bench.givers.push(giver);
         }
-        self.receivers.add((self.pressure_in(to), to));
+        let receiver = (self.pressure_in(to), to);
+        if receiver.0.0 < gain {
+            self.bench.receivers.add(receiver);
+        }
     }
 
     #[inline]
@@ -461,38 +476,43 @@ impl<'t, 'p> Leveller<'t, 'p> {
     #[inline]
     fn pressure(&self, broker: BrokerId, marginal: impl Fn(Band, i64) -> i64) -> Pressure {
         let own = self.own_pressure(broker, &marginal);
-        let overall = self.overall_pressure(broker, marginal);
+        let overall =
+            self.beyond_goal(|| cluster_pressure(self.tally, self.bands, broker, marginal));
         (own.0, own.1, overall.0, overall.1)
+    }
+    /// The cluster's part of the pressure, where the cluster isn't the goal itself.
+    #[inline]
+    fn beyond_goal(&self, overall: impl FnOnce() -> (i64, i64)) -> (i64, i64) {
+        match self.goal {
+            Goal::Stream(_) => overall(),
+            Goal::Cluster => (0, 0),
+        }
     }
     /// The goal's part of the pressure.
     #[inline]
     fn own_pressure(&self, broker: BrokerId, marginal: impl Fn(Band, i64) -> i64) -> (i64, i64) {
-        let (band, count) = match self.goal {
-            Goal::Cluster => (
-                self.bands.cluster[broker.index()],
-                self.tally.counts.leaders[broker.index()],
-            ),
-            Goal::Stream(s) => (
-                self.bands.of_stream(broker),
-                self.tally.stream_leaders(s, broker),
-            ),
-        };
-        (marginal(band, count), count - band.high)
-    }
-    /// The cluster's part, where it isn't the goal itself.
-    #[inline]
-    fn overall_pressure(
-        &self,
-        broker: BrokerId,
-        marginal: impl Fn(Band, i64) -> i64,
-    ) -> (i64, i64) {
-        if self.goal == Goal::Cluster {
-            return (0, 0);
+        match self.goal {
+            Goal::Cluster => cluster_pressure(self.tally, self.bands, broker, marginal),
+            Goal::Stream(s) => {
+                let band = self.bands.of_stream(broker);
+                let count = self.tally.stream_leaders(s, broker);
+                (marginal(band, count), count - band.high)
+            }
         }
-        let band = self.bands.cluster[broker.index()];
-        let count = self.tally.counts.leaders[broker.index()];
-        (marginal(band, count), count - band.high)
     }
+}
+
+/// What one leader more or less means to the cluster's spread, and how far the broker's total lies above its band.
+#[inline]
+fn cluster_pressure(
+    tally: &Tally<'_>,
+    bands: &Bands,
+    broker: BrokerId,
+    marginal: impl Fn(Band, i64) -> i64,
+) -> (i64, i64) {
+    let band = bands.cluster[broker.index()];
+    let count = tally.counts.leaders[broker.index()];
+    (marginal(band, count), count - band.high)
 }
 
 /// Class of shards that another move of this pass has moved already, after those that moved nowhere.

@@ -1,72 +1,118 @@
 //! Brokers that can take a leader, the one that pays least first.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
 use super::rebalance::Pressure;
 use crate::snapshot::BrokerId;
 
 /// What taking costs, and the broker.
 pub(super) type Receiver = (Pressure, BrokerId);
 
-/// Receivers in ascending order. They are sorted only as far as somebody has looked, and a look takes nothing out, so
-/// that givers which nobody may take from pass over the same receivers at the price of a scan.
-///
-/// Invariant: `near` is sorted, and none of `far` comes before any of it.
+/// Receivers in order. A look takes nothing out, so givers that nobody may take from pass over the same receivers at the
+/// price of a scan.
 #[derive(Default)]
 pub(super) struct Receivers {
-    near: Vec<Receiver>,
-    far: BinaryHeap<Reverse<Receiver>>,
+    /// The last is the first to take: most changes are at that end.
+    descending: Vec<Receiver>,
+    /// Buffer.
+    dearer: Vec<Receiver>,
 }
 
 impl Receivers {
-    /// Forgets all and takes up these.
-    pub(super) fn refill(&mut self, receivers: impl Iterator<Item = Receiver>) {
-        self.near.clear();
-        let mut far = std::mem::take(&mut self.far).into_vec();
-        far.clear();
-        far.extend(receivers.map(Reverse));
-        self.far = far.into();
-    }
-    /// The receiver at a place in the order, all before it having been looked at. Those that come from afar and are
-    /// not valid any more are dropped.
-    #[inline]
-    pub(super) fn look(
-        &mut self,
-        at: usize,
-        is_valid: impl Fn(&Receiver) -> bool,
-    ) -> Option<Receiver> {
-        while at >= self.near.len() {
-            let Reverse(next) = self.far.pop()?;
-            if is_valid(&next) {
-                self.near.push(next);
+    /// Forgets all and takes up these, of which those that cost the goal `least` come in order.
+    pub(super) fn refill(&mut self, receivers: impl Iterator<Item = Receiver>, least: (i64, i64)) {
+        self.descending.clear();
+        self.dearer.clear();
+        for receiver in receivers {
+            if (receiver.0.0, receiver.0.1) == least {
+                self.descending.push(receiver);
+            } else {
+                self.dearer.push(receiver);
             }
         }
-        Some(self.near[at])
+        self.dearer.sort();
+        self.descending.append(&mut self.dearer);
+        self.descending.reverse();
     }
-    /// What the first pays, or more than anybody gains by giving where the first is not valid any more.
+    /// The receiver at a place in the order.
+    #[inline]
+    pub(super) fn get(&self, at: usize) -> Option<Receiver> {
+        self.descending.iter().nth_back(at).copied()
+    }
+    /// What the first pays.
     pub(super) fn least(&self) -> Option<i64> {
-        let far = || self.far.peek().map(|Reverse(first)| first);
-        let first = self.near.first().or_else(far);
-        first.map(|first| first.0.0)
+        self.descending.last().map(|first| first.0.0)
     }
     /// Adds one.
     pub(super) fn add(&mut self, receiver: Receiver) {
-        if self.near.last().is_some_and(|last| receiver < *last) {
-            let at = self.near.partition_point(|other| *other < receiver);
-            self.near.insert(at, receiver);
-        } else {
-            self.far.push(Reverse(receiver));
-        }
+        let at = self.descending.partition_point(|other| *other > receiver);
+        self.descending.insert(at, receiver);
     }
-    /// Takes out the receiver at a place that was looked at.
+    /// Takes out the one at a place in the order.
     pub(super) fn take(&mut self, at: usize) {
-        self.near.remove(at);
+        self.descending.remove(self.descending.len() - 1 - at);
     }
-    /// Takes out a receiver that can't take any more, if it has been looked at; else it will be dropped then.
-    pub(super) fn drop(&mut self, receiver: &Receiver) {
-        if let Ok(at) = self.near.binary_search(receiver) {
-            self.near.remove(at);
+}
+
+/// Active brokers in the order in which all leaders together would have them take one more: that of receivers which
+/// are equal for a stream.
+pub(super) struct ByTotal {
+    order: Vec<BrokerId>,
+    /// By broker: what one more costs the cluster's spread, and how far the total lies above the band.
+    costs: Vec<(i64, i64)>,
+    /// Not yet at their place again.
+    changed: Vec<BrokerId>,
+}
+
+impl ByTotal {
+    /// The active brokers, `costs` being by broker.
+    pub(super) fn new(active: Vec<BrokerId>, costs: Vec<(i64, i64)>) -> Self {
+        let mut by_total = ByTotal {
+            order: Vec::with_capacity(active.len()),
+            costs,
+            changed: active,
+        };
+        by_total.settle();
+        by_total
+    }
+    #[inline]
+    pub(super) fn cost(&self, broker: BrokerId) -> (i64, i64) {
+        self.costs[broker.index()]
+    }
+    /// The brokers as of the last time that they were settled.
+    pub(super) fn order(&self) -> &[BrokerId] {
+        &self.order
+    }
+    /// Notes what one more costs now.
+    pub(super) fn change(&mut self, broker: BrokerId, cost: (i64, i64)) {
+        self.costs[broker.index()] = cost;
+        self.changed.push(broker);
+    }
+    /// Puts what has changed at its place. O(brokers + changes · log changes).
+    pub(super) fn settle(&mut self) {
+        if self.changed.is_empty() {
+            return;
+        }
+        let costs = &self.costs;
+        let key = |b: BrokerId| (costs[b.index()], b);
+        self.changed.sort_unstable_by_key(|&b| key(b));
+        self.changed.dedup();
+        let mut is_changed = vec![false; costs.len()];
+        self.changed
+            .iter()
+            .for_each(|b| is_changed[b.index()] = true);
+        self.order.retain(|b| !is_changed[b.index()]);
+        // Merged from the back, so that nothing is overwritten that is still to be read.
+        let mut left = self.order.len();
+        self.order.extend_from_slice(&self.changed);
+        let mut end = self.order.len();
+        while let Some(&b) = self.changed.last() {
+            end -= 1;
+            if left > 0 && key(self.order[left - 1]) > key(b) {
+                left -= 1;
+                self.order[end] = self.order[left];
+            } else {
+                self.order[end] = b;
+                self.changed.pop();
+            }
         }
     }
 }
