@@ -103,8 +103,8 @@ fn wants_move(tally: &Tally<'_>, bands: &Bands, stream: StreamId) -> bool {
         && bands.eligible.len() == row.len()
     {
         // Both are the larger the larger the count.
-        let most = row.iter().max().map_or(0, |&most| i64::from(most));
-        let least = row.iter().min().map_or(0, |&least| i64::from(least));
+        let most = i64::from(row.iter().copied().fold(0, u32::max));
+        let least = i64::from(row.iter().copied().fold(u32::MAX, u32::min));
         return most > 0 && gain_out(band, most) > cost_in(band, least);
     }
     let mut gain = i64::MIN;
@@ -207,24 +207,45 @@ impl<'t, 'p> Leveller<'t, 'p> {
     fn enter_receivers(&mut self, most: i64) -> i64 {
         self.bench.by_total.settle();
         let mut receivers = std::mem::take(&mut self.bench.receivers);
-        let own = |b: BrokerId| self.own_pressure(b, cost_in);
-        let least = self.brokers().map(own).min().unwrap_or((i64::MAX, 0));
-        let receiver = |b: BrokerId| {
-            let (cost, excess) = own(b);
-            let (total, above) = self.beyond_goal(|| self.bench.by_total.cost(b));
-            (cost < most).then_some(((cost, excess, total, above), b))
+        let by_total = &self.bench.by_total;
+        let least = match self.goal {
+            Goal::Cluster => {
+                let receiver = |b: BrokerId| {
+                    let (cost, excess) = by_total.cost(b);
+                    (cost < most).then_some(((cost, excess, 0, 0), b))
+                };
+                let least = self.brokers().next().map(|b| by_total.cost(b));
+                let least = least.unwrap_or((i64::MAX, 0));
+                receivers.refill(self.brokers().filter_map(receiver), least);
+                least
+            }
+            Goal::Stream(s) => {
+                let row = self.tally.stream_row(s);
+                let own = |b: BrokerId| {
+                    let (band, count) = (self.bands.of_stream(b), i64::from(row[b.index()]));
+                    (cost_in(band, count), count - band.high)
+                };
+                let receiver = |b: BrokerId| {
+                    let (cost, excess) = own(b);
+                    let (total, above) = by_total.cost(b);
+                    (cost < most).then_some(((cost, excess, total, above), b))
+                };
+                let least = self.brokers().map(own).min().unwrap_or((i64::MAX, 0));
+                receivers.refill(self.brokers().filter_map(receiver), least);
+                least
+            }
         };
-        receivers.refill(self.brokers().filter_map(receiver), least);
         self.bench.receivers = receivers;
         least.0
     }
 
     /// Those that may give and take, by total.
     fn brokers(&self) -> impl Iterator<Item = BrokerId> {
-        let is_meant = |b: &BrokerId| match self.goal {
-            Goal::Stream(s) => self.tally.may_enter(s, *b),
-            Goal::Cluster => true,
+        let open = match self.goal {
+            Goal::Stream(s) => self.tally.closed_to_some(s),
+            Goal::Cluster => None,
         };
+        let is_meant = move |b: &BrokerId| open.is_none_or(|open| open[b.index()]);
         (self.bench.by_total.order().iter().copied()).filter(is_meant)
     }
 

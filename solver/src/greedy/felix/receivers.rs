@@ -1,5 +1,7 @@
 //! Brokers that can take a leader, the one that pays least first.
 
+use std::collections::VecDeque;
+
 use super::rebalance::Pressure;
 use crate::snapshot::BrokerId;
 
@@ -10,8 +12,7 @@ pub(super) type Receiver = (Pressure, BrokerId);
 /// price of a scan.
 #[derive(Default)]
 pub(super) struct Receivers {
-    /// The last is the first to take: most changes are at that end.
-    descending: Vec<Receiver>,
+    ascending: VecDeque<Receiver>,
     /// Buffer.
     dearer: Vec<Receiver>,
 }
@@ -19,36 +20,35 @@ pub(super) struct Receivers {
 impl Receivers {
     /// Forgets all and takes up these, of which those that cost the goal `least` come in order.
     pub(super) fn refill(&mut self, receivers: impl Iterator<Item = Receiver>, least: (i64, i64)) {
-        self.descending.clear();
+        self.ascending.clear();
         self.dearer.clear();
         for receiver in receivers {
             if (receiver.0.0, receiver.0.1) == least {
-                self.descending.push(receiver);
+                self.ascending.push_back(receiver);
             } else {
                 self.dearer.push(receiver);
             }
         }
         self.dearer.sort();
-        self.descending.append(&mut self.dearer);
-        self.descending.reverse();
+        self.ascending.extend(self.dearer.drain(..));
     }
     /// The receiver at a place in the order.
     #[inline]
     pub(super) fn get(&self, at: usize) -> Option<Receiver> {
-        self.descending.iter().nth_back(at).copied()
+        self.ascending.get(at).copied()
     }
     /// What the first pays.
     pub(super) fn least(&self) -> Option<i64> {
-        self.descending.last().map(|first| first.0.0)
+        self.ascending.front().map(|first| first.0.0)
     }
     /// Adds one.
     pub(super) fn add(&mut self, receiver: Receiver) {
-        let at = self.descending.partition_point(|other| *other > receiver);
-        self.descending.insert(at, receiver);
+        let at = self.ascending.partition_point(|other| *other < receiver);
+        self.ascending.insert(at, receiver);
     }
     /// Takes out the one at a place in the order.
     pub(super) fn take(&mut self, at: usize) {
-        self.descending.remove(self.descending.len() - 1 - at);
+        self.ascending.remove(at);
     }
 }
 

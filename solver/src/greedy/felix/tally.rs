@@ -141,6 +141,10 @@ impl<'p> Tally<'p> {
         self.is_active[broker.index()]
             && (self.is_open[stream.index()] || self.problem.may_enter(stream, broker))
     }
+    /// By broker: open to the stream; `None` where every broker is.
+    pub(super) fn closed_to_some(&self, stream: StreamId) -> Option<&[bool]> {
+        (!self.is_open[stream.index()]).then(|| &self.problem.stream(stream).open[..])
+    }
     /// Whether the shard keeps its replicas and their roles.
     #[inline]
     pub(super) fn is_pinned(&self, shard: ShardId) -> bool {
