@@ -2,13 +2,20 @@
 
 use std::collections::HashMap;
 
-use super::tally::Tally;
+use super::tally::{Origin, Tally};
 use crate::snapshot::{BrokerId, ShardId, StreamId};
 
-/// A shard with its stream at hand.
-pub(super) type Listed = (ShardId, StreamId);
+/// A shard with what a look at it needs, so that most looks stay within the list.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Listed {
+    pub(super) shard: ShardId,
+    pub(super) stream: StreamId,
+    pub(super) origin: Origin,
+    /// Has no followers; moves of the lead don't change that.
+    pub(super) is_alone: bool,
+}
 
-/// Leaders that may move, by broker, with their streams at hand: most are passed over for their stream's sake.
+/// Leaders that may move, by broker.
 pub(super) struct Led {
     pub(super) by_broker: Vec<Vec<Listed>>,
     /// Where the last look at the broker's shards ended.
@@ -37,19 +44,26 @@ impl Led {
     pub(super) fn add_stream(&mut self, tally: &Tally<'_>, stream: StreamId) {
         let shards = tally.problem.stream(stream).shards.clone();
         for shard in shards.map(ShardId) {
-            if let Some(b) = tally.of(shard).leader
+            let layout = tally.of(shard);
+            if let Some(b) = layout.leader
                 && !tally.is_pinned(shard)
             {
-                self.by_broker[b.index()].push((shard, stream));
+                let entry = Listed {
+                    shard,
+                    stream,
+                    origin: tally.origin(shard),
+                    is_alone: layout.followers.is_empty(),
+                };
+                self.by_broker[b.index()].push(entry);
                 if self.by_pair.is_some() {
-                    self.pair(tally, (shard, stream));
+                    self.pair(tally, entry);
                 }
             }
         }
     }
     /// Lists a shard under its leader and each of its followers.
     pub(super) fn pair(&mut self, tally: &Tally<'_>, entry: Listed) {
-        let layout = tally.of(entry.0);
+        let layout = tally.of(entry.shard);
         if let (Some(pairs), Some(leader)) = (&mut self.by_pair, layout.leader) {
             for &follower in &layout.followers {
                 pairs.entry((leader, follower)).or_default().push(entry);
@@ -58,7 +72,7 @@ impl Led {
     }
     /// Takes a shard out of those lists.
     pub(super) fn unpair(&mut self, tally: &Tally<'_>, entry: Listed) {
-        let layout = tally.of(entry.0);
+        let layout = tally.of(entry.shard);
         if let (Some(pairs), Some(leader)) = (&mut self.by_pair, layout.leader) {
             for &follower in &layout.followers {
                 if let Some(list) = pairs.get_mut(&(leader, follower))

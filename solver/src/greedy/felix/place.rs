@@ -258,7 +258,9 @@ fn fits_leading(
     leaving: Option<BrokerId>,
     caps: Caps,
 ) -> bool {
-    tally.leader_fits(shard, to, caps) && tally.open_replica_fits(shard, to, leaving, caps)
+    tally.leader_fits(shard, to, caps)
+        && !tally.of(shard).holds(to)
+        && tally.new_replica_fits(shard, to, leaving, caps)
 }
 
 #[inline]

@@ -323,9 +323,9 @@ impl<'t, 'p> Leveller<'t, 'p> {
                 at = 0;
             }
             pace.step(1)?;
-            let (shard, stream) = shards[at];
-            let suits = self.goal != Goal::Cluster || self.suits_stream(stream, from, to);
-            if suits && let Some(class) = self.admits(shards[at], from, to) {
+            let entry = shards[at];
+            let suits = self.goal != Goal::Cluster || self.suits_stream(entry.stream, from, to);
+            if suits && let Some(class) = self.admits(entry, from, to) {
                 pace.step(LOOKUP)?;
                 unmoved += usize::from(class.0 < HAS_MOVED);
                 if class < best {
@@ -333,7 +333,7 @@ impl<'t, 'p> Leveller<'t, 'p> {
                     suitable.clear();
                 }
                 if class == best {
-                    suitable.push((shard, at));
+                    suitable.push((entry.shard, at));
                 }
             }
             at += 1;
@@ -378,17 +378,18 @@ impl<'t, 'p> Leveller<'t, 'p> {
 
     /// How well the shard suits the move, traffic aside, less is better; `None` where a rule forbids it.
     #[inline]
-    fn admits(&self, (shard, stream): Listed, from: BrokerId, to: BrokerId) -> Option<(u8, bool)> {
+    fn admits(&self, listed: Listed, from: BrokerId, to: BrokerId) -> Option<(u8, bool)> {
         let tally = &*self.tally;
         let problem = tally.problem;
-        if !tally.may_enter(stream, to) {
+        let shard = listed.shard;
+        if !tally.may_enter(listed.stream, to) {
             return None;
         }
-        let is_promotion = tally.of(shard).holds(to);
+        let is_promotion = !listed.is_alone && tally.of(shard).holds(to);
         if !is_promotion
             && (tally.keeps_replicas()
-                || !tally.open_replica_fits(shard, to, Some(from), Caps::Configured)
-                || tally.lowers_zones(shard, from, to))
+                || !tally.new_replica_fits(shard, to, Some(from), Caps::Configured)
+                || !listed.is_alone && tally.lowers_zones(shard, from, to))
         {
             return None;
         }
@@ -397,7 +398,7 @@ impl<'t, 'p> Leveller<'t, 'p> {
         if old != new && tally.counts.zone_leaders[old.index()] <= wanted_in_zone {
             return None;
         }
-        let has_moved = match tally.origin(shard) {
+        let has_moved = match listed.origin {
             Origin::Nowhere => 0,
             Origin::At(leader) if leader == Some(from) => HAS_MOVED - 1,
             Origin::At(_) => HAS_MOVED,
@@ -442,10 +443,10 @@ impl<'t, 'p> Leveller<'t, 'p> {
         );
         let entry = self.led.by_broker[from.index()].swap_remove(at);
         debug_assert!(
-            self.goal != Goal::Cluster || self.suits_stream(entry.1, from, to),
+            self.goal != Goal::Cluster || self.suits_stream(entry.stream, from, to),
             "a cluster move raises no stream's sum"
         );
-        let shard = entry.0;
+        let shard = entry.shard;
         let gain = self.pressure_out(from).0;
         self.led.unpair(self.tally, entry);
         let is_promotion = self.tally.of(shard).holds(to);

@@ -222,11 +222,12 @@ impl<'p> Tally<'p> {
         caps: Caps,
     ) -> bool {
         self.may_enter(self.problem.shard(shard).stream, to)
-            && self.open_replica_fits(shard, to, leaving, caps)
+            && !self.of(shard).holds(to)
+            && self.new_replica_fits(shard, to, leaving, caps)
     }
-    /// The same where `to` may be entered.
+    /// The same where `to` may be entered and holds no replica.
     #[inline]
-    pub(super) fn open_replica_fits(
+    pub(super) fn new_replica_fits(
         &self,
         shard: ShardId,
         to: BrokerId,
@@ -234,9 +235,7 @@ impl<'p> Tally<'p> {
         caps: Caps,
     ) -> bool {
         let limit = self.limit(caps);
-        if self.counts.replicas[to.index()] >= limit.replicas[to.index()]
-            || self.of(shard).holds(to)
-        {
+        if self.counts.replicas[to.index()] >= limit.replicas[to.index()] {
             return false;
         }
         let zone = self.problem.zone_of(to);
