@@ -23,6 +23,7 @@ mod table;
 use arguments::Arguments;
 use classical::Instance;
 use peers::Peers;
+use shardflow_solver::linear::Method;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use table::{Record, Section, grouped};
@@ -80,7 +81,13 @@ fn one(instance: &Instance, peers: &Peers, files: &Path) -> Result<Section, Stri
     let bare = instance.make(SEED).map_err(|error| error.to_string())?;
     let file = files.join(format!("{}.min", instance.name));
     network::dimacs::write(&bare, &instance.name, &file).map_err(|error| error.to_string())?;
-    let mut contestants = vec![placement::from_scratch(&bare, &instance.name, "")];
+    let ours = [
+        placement::AUTO,
+        ("simplex", Method::Simplex),
+        ("cost scaling", Method::CostScaling),
+    ];
+    let ours = ours.map(|named| placement::bare_solver(named, &bare, &instance.name, ""));
+    let mut contestants = Vec::from(ours);
     contestants.extend(peers.on(&bare, &file, &instance.name, ""));
     let (nodes, arcs) = (bare.network.node_count(), bare.network.arc_count());
     Ok(Section {

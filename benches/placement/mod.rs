@@ -8,11 +8,13 @@ use crate::measure::time;
 use crate::network::{self, Bare, Form, dimacs};
 use crate::peers::{Peers, checked_cost, named};
 use crate::table::{Section, grouped};
+use shardflow_solver::bare;
 use shardflow_solver::budget::{Budget, never};
 use shardflow_solver::cost::{Rank, evaluate};
 use shardflow_solver::greedy::felix;
 use shardflow_solver::hint::PriceHint;
 use shardflow_solver::input::{PolicyInput, SnapshotInput};
+use shardflow_solver::linear::Method;
 use shardflow_solver::model::leaders::{self, Solution};
 use shardflow_solver::simplex::Simplex;
 use shardflow_solver::snapshot::{Assignment, Problem};
@@ -37,6 +39,9 @@ const PLAN: &str = "snapshot in memory to verified plan";
 /// The part of that which peers do: the network built, all ranks minimised and checked, shards seated.
 const NETWORK: &str = "leader network from the tiers' plan, all ranks";
 
+/// The bare solver as it comes.
+pub(crate) const AUTO: (&str, Method) = ("bare solver", Method::Auto);
+
 /// Measures one family.
 ///
 /// # Errors
@@ -59,6 +64,7 @@ pub(crate) fn bench(
         if *form == Form::Compact || size.shards <= DENSE_SHARDS_MAX {
             contestants.push(from_scratch(bare, size.name, form.name()));
         }
+        contestants.push(bare_solver(AUTO, bare, size.name, form.name()));
         contestants.extend(peers.on(bare, &file, size.name, form.name()));
         let (nodes, arcs) = (bare.network.node_count(), bare.network.arc_count());
         notes.push(format!(
@@ -176,12 +182,35 @@ fn after<'a>(
     ]
 }
 
-/// The simplex on a plain network, as on one read from a file.
-pub(crate) fn from_scratch<'a>(bare: &'a Bare, problem: &str, form: &str) -> Contestant<'a> {
-    Contestant::ours(named("simplex from scratch", form), problem, move || {
+/// The simplex of the plan on a plain network, as on one read from a file.
+fn from_scratch<'a>(bare: &'a Bare, problem: &str, form: &str) -> Contestant<'a> {
+    Contestant::ours(named("simplex of the plan", form), problem, move || {
         let (time, flow) = time(|| (), |()| simplex(bare))?;
         Ok(run(time, Some(checked_cost(bare, &flow)?)))
     })
+}
+
+/// The bare solver on a plain network, as on one read from a file.
+pub(crate) fn bare_solver<'a>(
+    (name, method): (&str, Method),
+    bare: &'a Bare,
+    problem: &str,
+    form: &str,
+) -> Contestant<'a> {
+    Contestant::ours(named(name, form), problem, move || {
+        let solve = |()| bare_flow(bare, method);
+        let (time, flow) = time(|| (), solve)?;
+        Ok(run(time, Some(checked_cost(bare, &flow)?)))
+    })
+}
+
+fn bare_flow(network: &Bare, method: Method) -> Result<Vec<i64>, String> {
+    let mut budget = Budget::new(None, &never);
+    let outcome = bare::outcome(&network.network, &network.cost, method, &mut budget).0;
+    match outcome.map_err(|error| error.to_string())? {
+        bare::Outcome::Optimal(solution) => Ok(solution.flow),
+        other => Err(format!("{other:?}")),
+    }
 }
 
 fn run(time: Duration, cost: Option<i128>) -> Run {

@@ -49,7 +49,7 @@ impl Section {
         text
     }
 
-    /// Time of the first row of ours: the plan, or the simplex.
+    /// Time of the first row of ours: the plan, or the bare solver.
     fn ours(&self) -> Option<Duration> {
         let is_ours = |row: &&Row| row.side == Side::Ours;
         self.rows.iter().find(is_ours).and_then(Row::median)
@@ -153,7 +153,7 @@ impl Record {
 
 /// The classical families: one row an instance, and the medians.
 pub(crate) fn classical(sections: &[Section]) -> String {
-    let mut text = "## Classical families: simplex from scratch\n\n".to_owned();
+    let mut text = "## Classical families: the bare solver\n\n".to_owned();
     text +=
         "| instance | size | / LEMON NetworkSimplex | / best peer | best peer | ms | its ms |\n";
     text += "| --- | --- | ---: | ---: | --- | ---: | ---: |\n";

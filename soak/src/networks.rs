@@ -1,6 +1,7 @@
-//! Random networks: the simplex against successive shortest paths, the checker and, on a sample, HiGHS.
+//! Random networks: the simplexes and cost scaling against successive shortest paths, the checker and, on a sample, HiGHS.
 
 mod generate;
+mod linear;
 mod simplex;
 
 use shardflow_solver::network::{Network, NodeId, RankCost};
@@ -54,6 +55,7 @@ pub fn describe(seed: u64) -> String {
 fn compare(case: &Case, rng: &mut Rng, with_highs: bool) -> Result<Seen, String> {
     let expected = ssp::solve(&case.network, &case.ranks);
     simplex::from_scratch(case, &expected)?;
+    linear::by_every_engine(case)?;
     match &expected {
         Outcome::Infeasible { .. } => return Ok(Seen::Infeasible),
         Outcome::Unbounded { rank } => {

@@ -34,6 +34,16 @@ fn snapshots_cost_the_same_by_both_algorithms_in_every_rank() {
     assert!(counts["snapshot: Proven"] > 1_400, "{counts:#?}");
 }
 
+/// Found by long runs: a stream's ceiling of zero on a broker where it has no shard, whose exit had no price.
+#[test]
+fn what_once_went_wrong_stays_right() {
+    for (check, seed) in [(Check::Snapshot, 47_244_668_184)] {
+        if let Err(fault) = run::case(check, seed) {
+            panic!("{check:?}, seed {seed}: {fault}");
+        }
+    }
+}
+
 #[test]
 fn warm_equals_cold_over_sequences_of_edits() {
     let (mut moving, mut prices) = (0, 0);

@@ -6,16 +6,15 @@
 //!
 //! **Ranges.** Unit costs whose potentials could leave `i64` ([`RankCost::check`]) are divided by their greatest common
 //! divisor, which changes no optimum; where they then fit, the answer is exact, and [`Solution::cost_unit`] is the
-//! divisor. Otherwise they are refused.
+//! divisor. Otherwise they are refused, and so are convex costs.
 //!
-//! **Complexity.** That of the simplex; O(nodes + arcs) more for the proofs.
+//! **Complexity.** That of [`linear`]; O(nodes + arcs) more for the proofs.
 
 use crate::budget::{Budget, Stop};
+use crate::linear::{self, LinearError, Method, Optimum, Stats};
 use crate::network::{ArcId, CostError, Network, NetworkBuilder, NetworkError, NodeId, RankCost};
-use crate::simplex::{MinimizeError, ScratchError, Simplex, Stats};
 use crate::verify::flow::{FlowFault, check_optimal};
 use std::borrow::Cow;
-use std::collections::VecDeque;
 use thiserror::Error;
 
 /// What holds of a network.
@@ -107,7 +106,7 @@ pub enum SolveError {
     Engine(String),
 }
 
-/// Solves with the network simplex, and checks the answer.
+/// Solves by [`Method::Auto`], and checks the answer.
 ///
 /// ```
 /// use shardflow_solver::bare::{self, Outcome};
@@ -132,56 +131,79 @@ pub fn solve(
     cost: &RankCost,
     budget: &mut Budget<'_>,
 ) -> Result<Outcome, SolveError> {
-    proven(network, cost, simplex(network, cost, budget).0?)
+    proven(
+        network,
+        cost,
+        outcome(network, cost, Method::Auto, budget).0?,
+    )
 }
 
-/// Solves with the network simplex, and leaves the check of an optimum to [`proven`]. The counters are there in any
-/// case, as far as the solve came.
+/// Solves, and leaves the check of an optimum to [`proven`]. The counters are there in any case, as far as the solve
+/// came.
 ///
 /// # Errors
 /// See [`SolveError`].
-pub fn simplex(
+pub fn outcome(
     network: &Network,
     cost: &RankCost,
+    method: Method,
     budget: &mut Budget<'_>,
 ) -> (Result<Outcome, SolveError>, Stats) {
-    let mut stats = Stats::default();
-    let outcome = counted(network, cost, budget, &mut stats);
-    (outcome, stats)
+    let unit_cost = match unit_costs(network, cost) {
+        Ok(unit_cost) => unit_cost,
+        Err(error) => return (Err(error), Stats::default()),
+    };
+    let (solved, stats) = linear::solve(network, &unit_cost, method, budget);
+    let Err(LinearError::Cost(error @ CostError::CostRange { .. })) = solved else {
+        return (claimed(network, &unit_cost, solved, 1), stats);
+    };
+    let magnitudes = unit_cost.iter().map(|unit| unit.unsigned_abs());
+    let divisor = i128::from(magnitudes.fold(0, greatest_common_divisor));
+    let Some(scaled) = divided(&unit_cost, divisor) else {
+        return (Err(error.into()), stats);
+    };
+    let (solved, stats) = linear::solve(network, &scaled, method, budget);
+    (claimed(network, &scaled, solved, divisor), stats)
 }
 
-fn counted(
+/// What a result of [`linear::solve`] claims; a cut and a cycle prove themselves here.
+fn claimed(
     network: &Network,
-    cost: &RankCost,
-    budget: &mut Budget<'_>,
-    stats: &mut Stats,
+    unit_cost: &[i64],
+    solved: Result<Optimum, LinearError>,
+    cost_unit: i128,
 ) -> Result<Outcome, SolveError> {
-    let (scaled, cost_unit) = in_range(network, cost)?;
-    let mut simplex = match Simplex::from_scratch(network, budget) {
-        Ok(simplex) => simplex,
-        Err(ScratchError::Stopped(stop)) => return Err(SolveError::Stopped(stop)),
-        Err(ScratchError::Infeasible { cut, .. }) => {
-            let cut = Cut::new(network, cut).ok_or_else(|| unproven("infeasible", "its cut"))?;
-            return Ok(Outcome::Infeasible(Some(cut)));
-        }
-    };
-    let minimized = simplex.minimize(&scaled, budget);
-    *stats = simplex.stats();
-    match minimized {
-        Ok(()) => Ok(Outcome::Optimal(Solution {
-            flow: simplex.flow().to_vec(),
-            potentials: simplex.potentials(),
+    match solved {
+        Ok(Optimum { flow, potentials }) => Ok(Outcome::Optimal(Solution {
+            flow,
+            potentials,
             cost_unit,
         })),
-        Err(MinimizeError::Stopped(stop)) => Err(SolveError::Stopped(stop)),
-        Err(MinimizeError::Cost(error)) => Err(error.into()),
-        Err(error @ MinimizeError::Infeasible { .. }) => Err(SolveError::Engine(error.to_string())),
-        Err(MinimizeError::Unbounded { arc }) => {
-            let cycle = negative_cycle(network, &scaled, &simplex.potentials(), arc)
-                .ok_or_else(|| unproven("unbounded", "its cycle"))?;
+        Err(LinearError::Infeasible { cut, .. }) => {
+            let cut = Cut::new(network, cut).ok_or_else(|| unproven("infeasible", "its cut"))?;
+            Ok(Outcome::Infeasible(Some(cut)))
+        }
+        Err(LinearError::Unbounded { cycle }) if is_negative_cycle(network, unit_cost, &cycle) => {
             Ok(Outcome::Unbounded(Some(cycle)))
         }
+        Err(LinearError::Unbounded { .. }) => Err(unproven("unbounded", "its cycle")),
+        Err(LinearError::Stopped(stop)) => Err(SolveError::Stopped(stop)),
+        Err(LinearError::Cost(error)) => Err(error.into()),
     }
+}
+
+/// Whether arcs without an upper bound lead around a cycle, in order, and cost less than 0 together.
+fn is_negative_cycle(network: &Network, unit_cost: &[i64], cycle: &[ArcId]) -> bool {
+    let mut cost = 0;
+    let mut at = cycle.last().map(|&arc| network.head(arc));
+    for &arc in cycle {
+        if at != Some(network.tail(arc)) || network.upper(arc) != Network::UNCAPACITATED {
+            return false;
+        }
+        at = Some(network.head(arc));
+        cost += i128::from(unit_cost[arc.index()]);
+    }
+    cost < 0
 }
 
 /// The outcome itself, once an optimum has passed [`check`].
@@ -205,15 +227,20 @@ fn unproven(claim: &str, by: &str) -> SolveError {
 
 /// All faults of a solution, by the verifier alone. O(nodes + arcs).
 pub fn check(network: &Network, cost: &RankCost, solution: &Solution) -> Vec<FlowFault> {
-    match divided(cost, solution.cost_unit) {
-        Some(scaled) => check_optimal(
-            network,
-            std::slice::from_ref(&*scaled),
-            &solution.flow,
-            std::slice::from_ref(&solution.potentials),
-        ),
-        None => vec![FlowFault::CostShape { rank: 0 }],
-    }
+    let scaled = match solution.cost_unit {
+        1 => Cow::Borrowed(cost),
+        _ if !cost.convex.is_empty() => return vec![FlowFault::CostShape { rank: 0 }],
+        divisor => match divided(&cost.unit, divisor) {
+            Some(scaled) => Cow::Owned(RankCost::linear(scaled)),
+            None => return vec![FlowFault::CostShape { rank: 0 }],
+        },
+    };
+    check_optimal(
+        network,
+        std::slice::from_ref(&*scaled),
+        &solution.flow,
+        std::slice::from_ref(&solution.potentials),
+    )
 }
 
 /// Cost of a flow by its unit costs, exact; `None` where it leaves `i128`.
@@ -224,21 +251,16 @@ pub fn total(cost: &RankCost, flow: &[i64]) -> Option<i128> {
     })
 }
 
-/// The costs in a range that fits, and what they were divided by.
-fn in_range<'a>(
-    network: &Network,
-    cost: &'a RankCost,
-) -> Result<(Cow<'a, RankCost>, i128), SolveError> {
-    let error = match cost.check(network) {
-        Ok(()) => return Ok((Cow::Borrowed(cost), 1)),
-        Err(error @ CostError::CostRange { .. }) => error,
-        Err(error) => return Err(error.into()),
-    };
-    let magnitudes = cost.unit.iter().map(|unit| unit.unsigned_abs());
-    let divisor = i128::from(magnitudes.fold(0, greatest_common_divisor));
-    let scaled = divided(cost, divisor).ok_or(error)?;
-    scaled.check(network)?;
-    Ok((scaled, divisor))
+/// The unit cost of every arc.
+fn unit_costs<'a>(network: &Network, cost: &'a RankCost) -> Result<Cow<'a, [i64]>, SolveError> {
+    if let Some((arc, _)) = cost.convex.first() {
+        let text = format!("the cost of arc {} is no line", arc.0);
+        return Err(SolveError::Range(text));
+    }
+    match cost.unit.as_slice() {
+        [] => Ok(Cow::Owned(vec![0; network.arc_count()])),
+        unit => Ok(Cow::Borrowed(unit)),
+    }
 }
 
 fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
@@ -249,60 +271,15 @@ fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
 }
 
 /// Unit costs by a common divisor; `None` where it isn't one.
-fn divided(cost: &RankCost, divisor: i128) -> Option<Cow<'_, RankCost>> {
-    if divisor == 1 {
-        return Some(Cow::Borrowed(cost));
-    }
-    if divisor < 1 || !cost.convex.is_empty() {
+fn divided(unit_cost: &[i64], divisor: i128) -> Option<Vec<i64>> {
+    if divisor < 1 {
         return None;
     }
-    let units = cost.unit.iter().map(|&unit| {
+    let units = unit_cost.iter().map(|&unit| {
         let unit = i128::from(unit);
         (unit % divisor == 0).then(|| i64::try_from(unit / divisor).ok())?
     });
-    Some(Cow::Owned(RankCost::linear(units.collect::<Option<_>>()?)))
-}
-
-/// The cycle of uncapacitated arcs through `through` that costs less than 0, found by the potentials of the tree: all
-/// its other arcs have reduced cost 0. `None` where the potentials don't lead to one. O(nodes + arcs).
-fn negative_cycle(
-    network: &Network,
-    cost: &RankCost,
-    potential: &[i64],
-    through: ArcId,
-) -> Option<Vec<ArcId>> {
-    let of = |node: NodeId| potential.get(node.index()).copied().map(i128::from);
-    let mut leaving: Vec<Vec<ArcId>> = vec![Vec::new(); network.node_count()];
-    for arc in network.arcs() {
-        let (tail, head) = (network.tail(arc), network.head(arc));
-        let reduced_cost = i128::from(cost.unit_cost(arc)) + of(tail)? - of(head)?;
-        if network.upper(arc) == Network::UNCAPACITATED && reduced_cost <= 0 {
-            leaving[tail.index()].push(arc);
-        }
-    }
-    let (begin, end) = (network.head(through), network.tail(through));
-    let mut reached_by: Vec<Option<ArcId>> = vec![None; network.node_count()];
-    let mut queue = VecDeque::from([begin]);
-    while let Some(node) = queue.pop_front() {
-        for &arc in &leaving[node.index()] {
-            let head = network.head(arc);
-            if head != begin && reached_by[head.index()].is_none() {
-                reached_by[head.index()] = Some(arc);
-                queue.push_back(head);
-            }
-        }
-    }
-    let mut cycle = vec![through];
-    let mut at = end;
-    while at != begin {
-        let arc = reached_by[at.index()]?;
-        cycle.push(arc);
-        at = network.tail(arc);
-    }
-    cycle[1..].reverse();
-    let units = cycle.iter().map(|&arc| i128::from(cost.unit_cost(arc)));
-    let is_open = network.upper(through) == Network::UNCAPACITATED;
-    (is_open && units.sum::<i128>() < 0).then_some(cycle)
+    units.collect()
 }
 
 /// How much of unbalanced supplies finds its way.

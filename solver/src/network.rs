@@ -15,6 +15,7 @@
 
 mod cost;
 
+pub(crate) use cost::Reach;
 pub use cost::{Convex, CostError, RankCost, Segment};
 
 use crate::ids::id_type;

@@ -57,7 +57,7 @@ mod slopes;
 mod start;
 
 pub use relax::Relaxed;
-pub use start::{ScratchError, StartError};
+pub use start::{ScratchError, Start, StartError};
 
 use crate::budget::{Budget, Stop};
 use crate::network::{ArcId, CostError, Network, RankCost};
@@ -74,6 +74,18 @@ const FAR: i64 = 1 << 62;
 /// Whether an amount on a cycle has no limit.
 fn is_unlimited(amount: i64) -> bool {
     amount > 1 << 61
+}
+
+/// Nodes or arcs between two polls where a pass takes each of them once: some tens of microseconds.
+const POLL_EVERY: usize = 1 << 12;
+
+/// Polls at every so many items.
+#[inline]
+fn poll_at(item: usize, budget: &mut Budget<'_>) -> Result<(), Stop> {
+    if item.is_multiple_of(POLL_EVERY) {
+        budget.poll()?;
+    }
+    Ok(())
 }
 
 /// Why a rank was not minimised.
@@ -169,7 +181,7 @@ impl Simplex {
         let reach = self.load(rank)?;
         let missing = self.missing();
         if missing == 0 && rank.is_zero() {
-            self.begin(0);
+            self.begin(0, budget).map_err(MinimizeError::Stopped)?;
             self.store();
             self.is_minimal = true;
             return Ok(());
@@ -177,7 +189,7 @@ impl Simplex {
         if missing > 0 {
             self.slopes.charge_artificial(reach + 1);
         }
-        self.begin(0);
+        self.begin(0, budget).map_err(MinimizeError::Stopped)?;
         self.run(i128::MIN, budget)?;
         if missing > 0 {
             let missing = self.missing();
@@ -271,17 +283,21 @@ impl Simplex {
         self.stats
     }
 
-    /// Prepares tree and prices for the slopes just loaded. Needs the flow of tree arcs stored.
-    fn begin(&mut self, value: i128) {
+    /// Prepares tree and prices for the slopes just loaded. Needs the flow of tree arcs stored, and leaves it so.
+    fn begin(&mut self, value: i128, budget: &mut Budget<'_>) -> Result<(), Stop> {
         self.value = value;
         let root = self.tree.root();
         let mut node = self.tree.next_below(root, root);
+        let mut count = 0;
         while let Some(at) = node {
+            poll_at(count, budget)?;
+            count += 1;
             let potential = self.begin_tree_arc(at);
             self.anchors.set_potential(at, potential);
             node = self.tree.next_below(at, root);
         }
         for leaf in self.tree.below_root() {
+            poll_at(leaf, budget)?;
             if self.anchors.is_leaf(leaf) {
                 let potential = self.begin_tree_arc(leaf);
                 let parent = self.tree.places[leaf].parent;
@@ -290,12 +306,14 @@ impl Simplex {
             }
         }
         for arc in 0..self.arcs.flow.len() {
+            poll_at(arc, budget)?;
             self.reprice(arc);
         }
         for node in self.tree.below_root() {
             self.prices.hide(self.tree.places[node].arc as usize);
         }
         self.prices.rewind();
+        Ok(())
     }
 
     /// Sets run and room of the tree arc above a node, whose parent is done, and returns the node's potential.

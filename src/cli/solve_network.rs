@@ -45,8 +45,12 @@ Exit status:
 /// Who solves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(super) enum Engine {
+    /// Whichever of the next two the numbers of the network speak for
+    Auto,
     /// The network simplex, in integers
     Simplex,
+    /// Cost scaling, in integers; the simplex where numbers are too large for it or no flow is feasible
+    CostScaling,
     /// HiGHS's simplex, for comparison: numbers up to 2^53, names no cut and no cycle
     #[cfg(feature = "highs")]
     Highs,
@@ -67,7 +71,7 @@ pub(super) struct Arguments {
     #[arg(long)]
     potentials: bool,
     /// Who solves
-    #[arg(long, value_enum, default_value = "simplex")]
+    #[arg(long, value_enum, default_value = "auto")]
     engine: Engine,
     /// Print sizes, seconds, counters and peak memory to standard error
     #[arg(long)]

@@ -28,6 +28,11 @@ pub(super) trait Number:
 
     /// Whether a value lies beyond ± [`Number::REACH`].
     fn is_beyond(self) -> bool;
+
+    /// Whether a value lies beyond a quarter of that.
+    fn is_far(self) -> bool {
+        self.into().unsigned_abs() > Self::REACH.into().unsigned_abs() / 4
+    }
 }
 
 impl Number for i32 {

@@ -10,7 +10,9 @@
 //! reduced cost zero. So capacities above T + 1 may be lowered to T + 1: a full arc of that capacity has reduced cost
 //! zero, and the potentials prove the optimum of the network as given. This makes most amounts fit 32 bits.
 
-use crate::network::{ArcId, CostError, Network, POTENTIAL_MAX};
+use super::LinearError;
+use crate::budget::Budget;
+use crate::network::{ArcId, CostError, Network, Reach};
 
 /// What a network and its costs come to. Borrows both.
 #[derive(Clone, Debug)]
@@ -27,28 +29,46 @@ pub(super) struct Problem<'a> {
     pub(super) clamp: Option<i64>,
     /// Number of arcs that can move.
     pub(super) movable: usize,
+    /// An uncapacitated self-loop of negative cost.
+    pub(super) endless_loop: Option<ArcId>,
 }
 
 impl<'a> Problem<'a> {
     /// Checks the costs and takes the lower bounds out. O(nodes + arcs).
-    pub(super) fn new(network: &'a Network, unit_cost: &'a [i64]) -> Result<Self, CostError> {
-        let reach = reach(network, unit_cost)?;
+    ///
+    /// # Errors
+    /// [`LinearError::Cost`], [`LinearError::Stopped`].
+    pub(super) fn new(
+        network: &'a Network,
+        unit_cost: &'a [i64],
+        budget: &mut Budget<'_>,
+    ) -> Result<Self, LinearError> {
+        let (given, arcs) = (unit_cost.len(), network.arc_count());
+        if given != arcs {
+            return Err(CostError::Length { given, arcs }.into());
+        }
+        let mut reach = Reach::new(network.node_count());
         let mut excess: Vec<i64> = network.nodes().map(|node| network.supply(node)).collect();
         let (mut movable, mut cost_max, mut negative) = (0, 0, Some(0i64));
+        let mut endless_loop = None;
         for (arc, &cost) in network.arcs().zip(unit_cost) {
-            let lower = network.lower(arc);
-            if lower != 0 {
-                excess[network.tail(arc).index()] -= lower;
-                excess[network.head(arc).index()] += lower;
+            budget.spend(1)?;
+            let (tail, head) = (network.tail(arc).index(), network.head(arc).index());
+            reach.raise(tail, head, cost.unsigned_abs());
+            if network.lower(arc) != 0 {
+                excess[tail] -= network.lower(arc);
+                excess[head] += network.lower(arc);
             }
-            let Some(capacity) = movable_room(network, arc) else {
+            let Some(room) = movable_room(network, arc) else {
+                let is_endless = cost < 0 && network.upper(arc) == Network::UNCAPACITATED;
+                endless_loop = endless_loop.or(is_endless.then_some(arc));
                 continue;
             };
             movable += 1;
-            cost_max = cost_max.max(cost.abs());
+            cost_max = cost_max.max(cost.saturating_abs());
             if cost < 0 {
-                let is_limited = capacity != Network::UNCAPACITATED;
-                negative = negative.filter(|_| is_limited).map(|sum| sum + capacity);
+                let is_limited = room != Network::UNCAPACITATED;
+                negative = negative.filter(|_| is_limited).map(|sum| sum + room);
             }
         }
         let positive: i64 = excess.iter().map(|&e| e.max(0)).sum();
@@ -56,10 +76,11 @@ impl<'a> Problem<'a> {
             network,
             unit_cost,
             excess,
-            reach,
+            reach: reach.get()?,
             cost_max,
             clamp: negative.map(|sum| sum + positive + 1),
             movable,
+            endless_loop,
         })
     }
 
@@ -77,21 +98,29 @@ impl<'a> Problem<'a> {
         movable_room(self.network, arc).map(|room| room.min(clamp))
     }
 
-    /// Flow of all arcs at their least, self-loops of negative cost full.
-    ///
-    /// Returns the arc of an uncapacitated self-loop of negative cost as an error.
-    pub(super) fn resting_flow(&self) -> Result<Vec<i64>, ArcId> {
-        let network = self.network;
-        let mut flow = Vec::with_capacity(network.arc_count());
-        for (arc, &cost) in network.arcs().zip(self.unit_cost) {
-            let is_loop = network.tail(arc) == network.head(arc);
-            let (lower, upper) = (network.lower(arc), network.upper(arc));
-            if is_loop && cost < 0 && upper == Network::UNCAPACITATED {
-                return Err(arc);
-            }
-            flow.push(if is_loop && cost < 0 { upper } else { lower });
+    /// The one node of positive and the one of negative excess, where there are no more.
+    pub(super) fn single_pair(&self) -> Option<(usize, usize)> {
+        let mut nodes = (0..self.excess.len()).filter(|&node| self.excess[node] != 0);
+        match (nodes.next(), nodes.next(), nodes.next()) {
+            (Some(one), Some(other), None) if self.excess[one] > 0 => Some((one, other)),
+            (Some(one), Some(other), None) => Some((other, one)),
+            _ => None,
         }
-        Ok(flow)
+    }
+
+    /// Flow of all arcs at their least, self-loops of negative cost full.
+    pub(super) fn resting_flow(&self) -> Vec<i64> {
+        let network = self.network;
+        let arcs = network.arcs().zip(self.unit_cost);
+        let resting = arcs.map(|(arc, &cost)| {
+            let is_full = cost < 0 && network.tail(arc) == network.head(arc);
+            if is_full {
+                network.upper(arc)
+            } else {
+                network.lower(arc)
+            }
+        });
+        resting.collect()
     }
 }
 
@@ -106,27 +135,4 @@ fn movable_room(network: &Network, arc: ArcId) -> Option<i64> {
     } else {
         upper - lower
     })
-}
-
-/// The bound on differences of potentials that [`Network`] states.
-fn reach(network: &Network, unit_cost: &[i64]) -> Result<i64, CostError> {
-    let (given, arcs) = (unit_cost.len(), network.arc_count());
-    if given != arcs {
-        return Err(CostError::Length { given, arcs });
-    }
-    let mut touching = vec![0u64; network.node_count()];
-    let mut leaving = vec![0u64; network.node_count()];
-    for (arc, cost) in network.arcs().zip(unit_cost) {
-        let cost = cost.unsigned_abs();
-        let (tail, head) = (network.tail(arc).index(), network.head(arc).index());
-        touching[tail] = touching[tail].max(cost);
-        leaving[tail] = leaving[tail].max(cost);
-        touching[head] = touching[head].max(cost);
-    }
-    let sum = |costs: &[u64]| costs.iter().map(|&cost| i128::from(cost)).sum::<i128>();
-    let sum = sum(&touching).min(2 * sum(&leaving));
-    match i64::try_from(sum) {
-        Ok(reach) if reach <= POTENTIAL_MAX => Ok(reach),
-        _ => Err(CostError::CostRange { sum }),
-    }
 }

@@ -10,7 +10,12 @@
 //! no artificial arc carries flow, whatever *big* is. While some carry flow, *big* is raised, at last to
 //! `reach + 1`, above what any path may cost ([`Problem::reach`]): if an artificial arc carries flow at that
 //! optimum, no path with room leads from a node with flow to the root to one with flow from it, and the network is
-//! infeasible. Potentials are at most 2 · reach + 1 ≤ 2⁶¹ + 1 in absolute value, so nothing leaves `i64`.
+//! infeasible. Potentials are at most 2 · reach + 1 ≤ 2⁶¹ + 1 from the root's, which stays within 2⁶⁰ (below), so
+//! nothing leaves `i64`.
+//!
+//! **Unbounded.** A cycle through the root comes up an artificial arc and goes down another. Only one that goes down an
+//! arc of cost *big* has no limit there, and then it costs more than 0. So the cycle of an arc that enters without a
+//! limit consists of arcs of the network.
 //!
 //! **Strong feasibility** as in [`crate::simplex`]: each tree arc has room from the node below towards the root, the
 //! last blocking arc leaves, no tree repeats.
@@ -18,7 +23,12 @@
 //! **Width.** Where costs and clamped amounts are small, everything is kept in 32 bits. Amounts can't leave them;
 //! potentials are watched, and when one does, the same tree goes on in 64 bits.
 //!
-//! **Memory.** 32 bits: 21 bytes an arc, 44 a node; 64 bits: 29 and 60 (a test adds them up).
+//! **Memory.** 21 bytes an arc and 44 a node in 32 bits, 29 and 60 in 64 (a test adds them up). Nothing is allocated
+//! between pivots.
+//!
+//! **Shifts.** When a subtree is hung elsewhere, its potentials shift, or, which comes to the same, all others shift the
+//! other way: whichever are fewer, as long as the root's potential stays near 0. In deep trees (GOTO) this took a fifth
+//! of the time away.
 //!
 //! **Locality.** Now and then the nodes are numbered in preorder of the tree, so that a subtree whose
 //! potentials shift is near in memory.
@@ -31,10 +41,10 @@ mod tree;
 
 use super::number::Number;
 use super::problem::Problem;
-use super::{LinearError, Optimum, Stats};
-use crate::budget::{Budget, Stop};
-use crate::network::{ArcId, Network};
-use pricing::Pricing;
+use super::{LinearError, Method, Optimum, Stats};
+use crate::budget::{Budget, POLL_EVERY, Stop};
+use crate::network::ArcId;
+use pricing::{ADAPT_EVERY, Pricing};
 use tree::Tree;
 
 /// An arc in the direction in which it has room.
@@ -47,7 +57,7 @@ struct Arc<N> {
 
 /// The working state. Arcs are in working order, nodes in an order that changes.
 #[derive(Clone, Debug)]
-struct Engine<N> {
+pub(super) struct Engine<N> {
     arcs: Vec<Arc<N>>,
     capacity: Vec<N>,
     /// The arc of the network.
@@ -58,15 +68,15 @@ struct Engine<N> {
     potential: Vec<N>,
     /// The node of the network.
     name: Vec<u32>,
-    /// Whether the node of the network began with negative excess.
-    is_demand: Vec<bool>,
     tree: Tree<N>,
     pricing: Pricing,
     /// Cost of artificial arcs from the root.
     big: i64,
     /// Whether a potential needs 64 bits.
     is_beyond: bool,
-    stats: Stats,
+    pivots: u64,
+    degenerate_pivots: u64,
+    nodes_touched: u64,
 }
 
 /// How a run of pivots ended.
@@ -85,9 +95,9 @@ enum End {
 /// Twice as often or half as often changed times by under 5 % on all families.
 const PIVOTS_PER_NODES: usize = 4;
 
-/// A numbering passes over all arcs, as long as some 500 pivots where arcs are 64 to a node; without this term it took
-/// a fifth of the time there.
-const PIVOTS_PER_ARCS: usize = 64;
+/// A numbering passes over all arcs, which takes as long as some 500 pivots where arcs are 64 to a node; without this
+/// term it took a fifth of the time there.
+const PIVOTS_PER_ARCS: usize = 32;
 
 /// Solves the problem.
 ///
@@ -96,22 +106,23 @@ const PIVOTS_PER_ARCS: usize = 64;
 pub(super) fn solve(
     problem: &Problem<'_>,
     budget: &mut Budget<'_>,
+    stats: &mut Stats,
 ) -> Result<Optimum, LinearError> {
-    let resting = match problem.resting_flow() {
-        Ok(resting) => resting,
-        Err(arc) => return Err(unbounded(problem, vec![arc], budget)),
-    };
+    stats.method = Method::Simplex;
+    if let Some(arc) = problem.endless_loop {
+        return Err(unbounded(problem, vec![arc], budget));
+    }
     let mut wide = if is_narrow(problem) {
-        let mut narrow = Engine::<i32>::new(problem);
+        let mut narrow = Engine::<i32>::new(problem, budget)?;
         match narrow.run(problem, budget) {
             End::Wide => narrow.widen(),
-            end => return narrow.answer(problem, resting, end, budget),
+            end => return narrow.answer(problem, end, budget, stats),
         }
     } else {
-        Engine::<i64>::new(problem)
+        Engine::<i64>::new(problem, budget)?
     };
     let end = wide.run(problem, budget);
-    wide.answer(problem, resting, end, budget)
+    wide.answer(problem, end, budget, stats)
 }
 
 /// Whether amounts fit 32 bits for good, and costs for a start.
@@ -124,9 +135,8 @@ fn is_narrow(problem: &Problem<'_>) -> bool {
 /// The answer where a cycle has no end: it counts only if some flow is feasible.
 fn unbounded(problem: &Problem<'_>, cycle: Vec<ArcId>, budget: &mut Budget<'_>) -> LinearError {
     let free = vec![0; problem.network.arc_count()];
-    let feasible = Problem::new(problem.network, &free)
-        .map_err(LinearError::Cost)
-        .and_then(|problem| solve(&problem, budget));
+    let feasible = Problem::new(problem.network, &free, budget)
+        .and_then(|problem| solve(&problem, budget, &mut Stats::default()));
     match feasible {
         Ok(_) => LinearError::Unbounded { cycle },
         Err(error) => error,
@@ -136,46 +146,51 @@ fn unbounded(problem: &Problem<'_>, cycle: Vec<ArcId>, budget: &mut Budget<'_>) 
 impl<N: Number> Engine<N> {
     /// Pivots until the end, whatever it is.
     fn run(&mut self, problem: &Problem<'_>, budget: &mut Budget<'_>) -> End {
-        if self.stats.pivots == 0
-            && let Some(end) = self.enter_first(problem, budget)
+        self.run_to_end(problem, budget)
+            .unwrap_or_else(End::Stopped)
+    }
+
+    fn run_to_end(&mut self, problem: &Problem<'_>, budget: &mut Budget<'_>) -> Result<End, Stop> {
+        if self.pivots == 0
+            && let Some(end) = self.enter_first(problem, budget)?
         {
-            return end;
+            return Ok(end);
         }
         let every =
             (self.name.len() / PIVOTS_PER_NODES + self.arcs.len() / PIVOTS_PER_ARCS + 100) as u64;
-        let mut next_numbering = self.stats.pivots + every;
+        let mut next_numbering = self.pivots + every;
         loop {
-            let entering = self.pricing.find(&self.arcs, &self.potential, budget);
-            let entering = match entering {
-                Ok(Some(entering)) => entering,
-                Ok(None) => {
-                    if let Some(end) = self.settle(problem) {
-                        return end;
-                    }
-                    continue;
-                }
-                Err(stop) => return End::Stopped(stop),
+            let end = match self.pricing.find(&self.arcs, &self.potential, budget)? {
+                Some(entering) => self.pivot(entering, budget)?,
+                None => self.settle(problem),
             };
-            if let Some(end) = self.pivot(entering, budget) {
-                return end;
+            if let Some(end) = end {
+                return Ok(end);
             }
-            if self.stats.pivots >= next_numbering {
+            if self.pivots.is_multiple_of(ADAPT_EVERY) {
+                self.pricing.adapt(self.nodes_touched);
+            }
+            if self.pivots >= next_numbering {
                 next_numbering += every;
-                self.renumber();
+                self.renumber(budget)?;
             }
         }
     }
 
     /// Lets the arcs of [`Engine::first_arcs`] enter, where they want to.
-    fn enter_first(&mut self, problem: &Problem<'_>, budget: &mut Budget<'_>) -> Option<End> {
-        for arc in self.first_arcs(problem) {
+    fn enter_first(
+        &mut self,
+        problem: &Problem<'_>,
+        budget: &mut Budget<'_>,
+    ) -> Result<Option<End>, Stop> {
+        for arc in self.first_arcs(problem, budget)? {
             if let Some(entering) = pricing::wanting(&self.arcs, &self.potential, arc as usize)
-                && let Some(end) = self.pivot(entering, budget)
+                && let Some(end) = self.pivot(entering, budget)?
             {
-                return Some(end);
+                return Ok(Some(end));
             }
         }
-        None
+        Ok(None)
     }
 
     /// Once no arc may enter: the end, or none after *big* was raised.
@@ -192,20 +207,27 @@ impl<N: Number> Engine<N> {
             return Some(End::Wide);
         }
         self.raise(big);
-        None
+        self.is_beyond.then_some(End::Wide)
     }
 
     /// What the artificial arcs from the root carry.
     fn missing(&self) -> i64 {
-        let missing = (0..self.name.len() as u32).filter_map(|node| self.artificial_demand(node));
-        missing.sum()
+        let nodes = 0..self.name.len() as u32;
+        nodes.filter_map(|node| self.artificial_demand(node)).sum()
     }
 
     /// Flow of the artificial arc from the root above a node, if that is the arc above it.
     fn artificial_demand(&self, node: u32) -> Option<i64> {
         let place = self.tree.place(node);
-        let index = (place.arc as usize).checked_sub(self.arcs.len())?;
-        self.is_demand[index].then(|| place.room_up.into())
+        let is_artificial = place.arc as usize >= self.arcs.len();
+        (is_artificial && place.is_unlimited_down()).then(|| place.room_up.into())
+    }
+
+    /// Flow of the artificial arc to the root above a node, if that is the arc above it.
+    fn artificial_supply(&self, node: u32) -> Option<i64> {
+        let place = self.tree.place(node);
+        let is_artificial = place.arc as usize >= self.arcs.len();
+        (is_artificial && !place.is_unlimited_down()).then(|| place.room_down.into())
     }
 
     /// Raises the cost of artificial arcs from the root: what hangs by one shifts.
@@ -220,24 +242,26 @@ impl<N: Number> Engine<N> {
                 is_shifted = self.artificial_demand(node).is_some();
             }
             if is_shifted {
-                self.potential[node as usize] += by;
+                let potential = &mut self.potential[node as usize];
+                *potential += by;
+                self.is_beyond |= potential.is_beyond();
             }
             node = self.tree.next[node as usize];
         }
     }
 
-    /// Numbers the nodes in preorder. O(nodes + arcs).
-    fn renumber(&mut self) {
-        let number = self.tree.renumber();
-        for arc in &mut self.arcs {
-            arc.tail = number[arc.tail as usize];
-            arc.head = number[arc.head as usize];
+    /// Numbers the nodes in preorder, in place. O(nodes + arcs).
+    fn renumber(&mut self, budget: &mut Budget<'_>) -> Result<(), Stop> {
+        let number = self.tree.number();
+        for arcs in self.arcs.chunks_mut(POLL_EVERY as usize) {
+            budget.spend(arcs.len() as u64)?;
+            for arc in arcs {
+                arc.tail = number[arc.tail as usize];
+                arc.head = number[arc.head as usize];
+            }
         }
-        let (potential, name) = (self.potential.clone(), self.name.clone());
-        for ((&number, potential), name) in number.iter().zip(potential).zip(name) {
-            self.potential[number as usize] = potential;
-            self.name[number as usize] = name;
-        }
+        self.tree.permute(&mut self.potential, &mut self.name);
+        Ok(())
     }
 
     /// The same state in 64 bits.
@@ -256,59 +280,56 @@ impl<N: Number> Engine<N> {
             is_turned: self.is_turned,
             potential: wide(self.potential),
             name: self.name,
-            tree: self.tree.widen(count, &self.is_demand),
-            is_demand: self.is_demand,
+            tree: self.tree.widen(count),
             pricing: self.pricing,
             big: self.big,
             is_beyond: false,
-            stats: self.stats,
+            pivots: self.pivots,
+            degenerate_pivots: self.degenerate_pivots,
+            nodes_touched: self.nodes_touched,
         }
     }
 
-    /// Writes out flow and potentials by the ids of the network.
+    /// What the end means, by the ids of the network.
     fn answer(
         &self,
         problem: &Problem<'_>,
-        resting: Vec<i64>,
         end: End,
         budget: &mut Budget<'_>,
+        stats: &mut Stats,
     ) -> Result<Optimum, LinearError> {
-        let flow = match end {
-            End::Unbounded(cycle) => return Err(unbounded(problem, cycle, budget)),
-            _ => self.flow(problem.network, resting),
-        };
+        stats.pivots = self.pivots;
+        stats.degenerate_pivots = self.degenerate_pivots;
+        stats.nodes_touched = self.nodes_touched;
+        stats.arcs_priced += self.pricing.priced;
         match end {
-            End::Optimal => {
-                let mut potentials = vec![0; self.name.len()];
-                for (&name, &potential) in self.name.iter().zip(&self.potential) {
-                    potentials[name as usize] = potential.into();
-                }
-                let stats = Stats {
-                    arcs_priced: self.pricing.priced,
-                    ..self.stats
-                };
-                Ok(Optimum {
-                    flow,
-                    potentials,
-                    stats,
-                })
-            }
-            End::Stopped(reason) => {
-                let flow = (self.missing() == 0).then_some(flow);
-                Err(LinearError::Stopped { reason, flow })
-            }
-            _ => Err(self.infeasible(problem.network, &flow)),
+            End::Optimal => Ok(Optimum {
+                flow: self.flow(problem),
+                potentials: self.potentials(),
+            }),
+            End::Unbounded(cycle) => Err(unbounded(problem, cycle, budget)),
+            End::Stopped(stop) => Err(stop.into()),
+            End::Infeasible | End::Wide => Err(self.infeasible(problem, budget)?),
         }
     }
 
-    /// Flow per arc of the network, from the flow at rest.
-    fn flow(&self, network: &Network, resting: Vec<i64>) -> Vec<i64> {
-        let mut flow = resting;
-        for ((&arc, &capacity), _) in (self.origin.iter().zip(&self.capacity))
-            .zip(&self.is_turned)
-            .filter(|&(_, &is_turned)| is_turned)
-        {
-            flow[arc as usize] += capacity.into();
+    fn potentials(&self) -> Vec<i64> {
+        let mut potentials = vec![0; self.name.len()];
+        for (&name, &potential) in self.name.iter().zip(&self.potential) {
+            potentials[name as usize] = potential.into();
+        }
+        potentials
+    }
+
+    /// Flow per arc of the network.
+    fn flow(&self, problem: &Problem<'_>) -> Vec<i64> {
+        let network = problem.network;
+        let mut flow = problem.resting_flow();
+        let arcs = self.origin.iter().zip(&self.capacity);
+        for ((&arc, &capacity), &is_turned) in arcs.zip(&self.is_turned) {
+            if is_turned {
+                flow[arc as usize] += capacity.into();
+            }
         }
         for (node, &name) in self.name.iter().enumerate() {
             let place = self.tree.place(node as u32);
@@ -324,5 +345,17 @@ impl<N: Number> Engine<N> {
             flow[arc as usize] = network.lower(ArcId(arc)) + room.into();
         }
         flow
+    }
+
+    /// Bytes held.
+    #[cfg(test)]
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(&*self.arcs)
+            + size_of_val(&*self.capacity)
+            + size_of_val(&*self.origin)
+            + size_of_val(&*self.is_turned)
+            + size_of_val(&*self.potential)
+            + size_of_val(&*self.name)
+            + self.tree.bytes()
     }
 }

@@ -240,19 +240,20 @@ pub fn solve(
         .take_while(|&&rank| rank < Rank::Weighted && cost[rank] == 0)
         .count();
     let mut model = LeaderNetwork::build(problem, held, start, budget)?;
-    let search = Search::new(&mut model, start, hint).map_err(LeaderError::Refused)?;
+    let search = Search::new(&mut model, start, hint, budget)?;
     let Found {
         flow,
+        is_feasible,
         potentials,
         stop,
     } = search.run(budget).map_err(LeaderError::Refused)?;
-    let Some(flow) = flow else {
+    if !is_feasible {
         return Ok(Solution {
             placement: start.to_vec(),
-            certificate: model.certificate_of(&model.flow_of(start), &potentials),
+            certificate: model.certificate_of(&flow, &potentials),
             stop,
         });
-    };
+    }
     let faults = match stop {
         None => flow::check_optimal(&model.network, &model.costs, &flow, &potentials),
         Some(_) => flow::check_flow(&model.network, &flow),

@@ -253,14 +253,9 @@ impl RankCost {
             let given = self.unit.len();
             return Err(CostError::Length { given, arcs });
         }
-        // A path passes a node once, so it uses at most two of the arcs that touch it or leave it.
-        let mut most = vec![Steepest::default(); nodes];
+        let mut reach = Reach::new(nodes);
         let mut raise = |arc: usize, slope: u64| {
-            let tail = &mut most[tail[arc] as usize];
-            tail.touching = tail.touching.max(slope);
-            tail.leaving = tail.leaving.max(slope);
-            let head = &mut most[head[arc] as usize];
-            head.touching = head.touching.max(slope);
+            reach.raise(tail[arc] as usize, head[arc] as usize, slope);
         };
         for (arc, &cost) in self.unit.iter().enumerate() {
             raise(arc, cost.unsigned_abs());
@@ -283,7 +278,43 @@ impl RankCost {
                 raise(arc.index(), steepest(convex.left_slope(upper)));
             }
         }
-        let sum = |of: fn(&Steepest) -> u64| most.iter().map(|most| i128::from(of(most))).sum();
+        reach.get()
+    }
+}
+
+/// How far potentials of a tree can be apart, by the slopes of the arcs; see the ranges of [`super`].
+pub(crate) struct Reach {
+    /// By node.
+    most: Vec<Steepest>,
+}
+
+impl Reach {
+    /// Without any arc.
+    pub(crate) fn new(nodes: usize) -> Self {
+        Reach {
+            most: vec![Steepest::default(); nodes],
+        }
+    }
+
+    /// Takes in a slope of an arc from `tail` to `head`.
+    #[inline]
+    pub(crate) fn raise(&mut self, tail: usize, head: usize, slope: u64) {
+        let at_tail = &mut self.most[tail];
+        at_tail.touching = at_tail.touching.max(slope);
+        at_tail.leaving = at_tail.leaving.max(slope);
+        let at_head = &mut self.most[head];
+        at_head.touching = at_head.touching.max(slope);
+    }
+
+    /// The bound.
+    ///
+    /// A path passes a node once, so it uses at most two of the arcs that touch it or leave it.
+    ///
+    /// # Errors
+    /// [`CostError::CostRange`] where it is above [`POTENTIAL_MAX`].
+    pub(crate) fn get(&self) -> Result<i64, CostError> {
+        let sum =
+            |of: fn(&Steepest) -> u64| self.most.iter().map(|most| i128::from(of(most))).sum();
         let (touching, leaving): (i128, i128) =
             (sum(|most| most.touching), sum(|most| most.leaving));
         let sum = touching.min(2 * leaving);

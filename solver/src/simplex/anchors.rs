@@ -87,6 +87,24 @@ impl Anchors {
         }
     }
 
+    /// Nodes behind the `before` that there are, each below the root, which moves up.
+    pub(super) fn insert_nodes(&mut self, before: usize, count: usize) {
+        for level in &mut self.levels {
+            if level.anchor == LEAF && level.depth == before as u32 {
+                level.depth += count as u32;
+            }
+        }
+        let root = self.levels[before].anchor;
+        self.anchors[root as usize].node += count as u32;
+        let level = Level {
+            potential: 0,
+            anchor: root,
+            depth: 1,
+        };
+        self.levels
+            .splice(before..before, std::iter::repeat_n(level, count));
+    }
+
     /// Potential of a node.
     #[inline]
     pub(super) fn potential(&self, node: usize) -> i64 {

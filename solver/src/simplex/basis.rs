@@ -75,6 +75,24 @@ impl Tree {
         }
     }
 
+    /// Nodes behind the `before` that there are, each hung by its artificial arc; the root moves up.
+    pub(super) fn insert_nodes(&mut self, before: usize, count: usize) {
+        for place in &mut self.places {
+            if place.parent == before as u32 {
+                place.parent += count as u32;
+            }
+            if place.arc != NONE && place.arc >= before as u32 {
+                place.arc += count as u32;
+            }
+        }
+        let new = Tree::with_nodes(count).places;
+        self.places
+            .splice(before..before, new.into_iter().take(count));
+        for node in before..before + count {
+            self.hang_new(node, (before + count) as u32, node as u32);
+        }
+    }
+
     pub(super) fn root(&self) -> usize {
         self.places.len() - 1
     }

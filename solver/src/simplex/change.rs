@@ -35,14 +35,32 @@ impl Simplex {
     ///
     /// Complexity: O(1) amortised.
     pub fn add_arc(&mut self, tail: NodeId, head: NodeId, upper: i64) -> ArcId {
-        self.list(head.index());
-        self.tree.places[head.index()].is_source = false;
+        self.end_source(head.index());
         let arc = self.arcs.tail.len();
         self.arcs.push(tail.0, head.0, 0, (0, upper));
         self.slopes.push();
         self.prices.push();
         self.reprice(arc);
         self.network_arc(arc)
+    }
+
+    /// Adds nodes, with their supplies. Returns their ids, the next ones.
+    ///
+    /// A node goes by `add_supply` to a supply of zero and [`Simplex::set_bounds`] to zero for each of its arcs.
+    ///
+    /// Complexity: O(nodes + arcs), however many are added.
+    pub fn add_nodes(&mut self, supplies: &[i64]) -> impl ExactSizeIterator<Item = NodeId> + use<> {
+        let (before, count) = (self.tree.root(), supplies.len());
+        self.arcs.insert_artificial(before, count);
+        self.slopes.insert_artificial(before, count);
+        self.prices.insert_artificial(before, count);
+        self.tree.insert_nodes(before, count);
+        self.anchors.insert_nodes(before, count);
+        for (node, &supply) in (before..).zip(supplies) {
+            self.add_excess(node as u32, supply);
+        }
+        self.is_minimal = false;
+        (before..before + count).map(NodeId::at)
     }
 
     /// Divides the arcs for pricing: a block is left once none of its arcs wants to enter. Blocks begin at these arcs,
@@ -84,6 +102,9 @@ impl Simplex {
             -self.arcs.flow[arc]
         };
         let excess = before + amount;
+        if excess < 0 {
+            self.end_source(node as usize);
+        }
         let ends = if excess >= 0 {
             (node, root)
         } else {
@@ -93,7 +114,15 @@ impl Simplex {
         self.arcs.flow[arc] = excess.abs();
     }
 
+    /// From now on arcs may end at this node.
+    pub(super) fn end_source(&mut self, node: usize) {
+        self.list(node);
+        self.tree.places[node].is_source = false;
+    }
+
     fn hang_from_root(&mut self, node: usize) {
+        // An artificial arc without flow may still lead away from the root.
+        self.add_excess(node as u32, 0);
         let root = self.tree.root();
         let link = Link {
             parent: root as u32,

@@ -106,6 +106,16 @@ impl Prices {
         }
     }
 
+    /// Artificial arcs behind those that there are, in the first block.
+    pub(super) fn insert_artificial(&mut self, before: usize, count: usize) {
+        self.ways
+            .splice(before..before, std::iter::repeat_n(0, count));
+        for block in &mut self.blocks {
+            block.end += count;
+        }
+        self.rewind();
+    }
+
     /// Starts over with the first block.
     pub(super) fn rewind(&mut self) {
         self.block = 0;

@@ -16,7 +16,7 @@
 
 use super::{FAR, MinimizeError, Simplex};
 use crate::budget::Budget;
-use crate::network::{ArcId, CostError, NodeId, RankCost};
+use crate::network::{ArcId, NodeId, RankCost};
 
 /// A simplex whose shared arcs have prices instead of bounds.
 ///
@@ -43,14 +43,15 @@ impl Simplex {
     /// line, keep their bounds. Prices are kept within what potentials of the rank can reach.
     ///
     /// # Errors
-    /// A cost that does not fit the network.
+    /// A cost that does not fit the network, or a spent budget.
     ///
     /// Complexity: O(nodes + arcs).
     pub fn relax(
         &mut self,
         rank: &RankCost,
         shared: &[(ArcId, i64)],
-    ) -> Result<Relaxed<'_>, CostError> {
+        budget: &mut Budget<'_>,
+    ) -> Result<Relaxed<'_>, MinimizeError> {
         let reach = self.load(rank)?;
         let mut relaxed = Vec::new();
         for &(id, price) in shared {
@@ -69,12 +70,19 @@ impl Simplex {
             self.arcs.low[arc] = -FAR;
             self.arcs.high[arc] = FAR;
         }
-        self.begin(0);
-        Ok(Relaxed {
+        let outcome = self.begin(0, budget);
+        let relaxed = Relaxed {
             simplex: self,
             shared: relaxed,
             reach,
-        })
+        };
+        match outcome {
+            Ok(()) => Ok(relaxed),
+            Err(stop) => {
+                relaxed.close_unbegun();
+                Err(MinimizeError::Stopped(stop))
+            }
+        }
     }
 
     /// Flow of an arc while pivots go on.
@@ -104,22 +112,21 @@ impl Relaxed<'_> {
         Ok(())
     }
 
-    /// [`Simplex::add_arc`], and a pivot where the arc wants to enter.
+    /// [`Simplex::add_arc`].
+    pub fn add_arc(&mut self, tail: NodeId, head: NodeId, upper: i64) -> ArcId {
+        self.simplex.add_arc(tail, head, upper)
+    }
+
+    /// A pivot, where an arc wants to enter.
     ///
     /// # Errors
     /// As [`Relaxed::solve`].
-    pub fn add_arc(
-        &mut self,
-        (tail, head): (NodeId, NodeId),
-        upper: i64,
-        budget: &mut Budget<'_>,
-    ) -> Result<ArcId, MinimizeError> {
-        let id = self.simplex.add_arc(tail, head, upper);
-        let arc = self.simplex.tree.root() + id.index();
-        if let Some(entering) = self.simplex.wanting(arc) {
-            self.simplex.step(entering, budget)?;
+    pub fn enter(&mut self, arc: ArcId, budget: &mut Budget<'_>) -> Result<(), MinimizeError> {
+        let arc = self.simplex.tree.root() + arc.index();
+        match self.simplex.wanting(arc) {
+            Some(entering) => self.simplex.step(entering, budget),
+            None => Ok(()),
         }
-        Ok(id)
     }
 
     /// Potential of a node.
@@ -161,6 +168,11 @@ impl Relaxed<'_> {
     /// Puts the bounds back.
     pub fn close(self) {
         self.simplex.store();
+        self.close_unbegun();
+    }
+
+    /// Puts the bounds back where no arc has pivoted.
+    fn close_unbegun(self) {
         for of in &self.shared {
             self.simplex.set_domain(of.arc, of.low, of.high);
         }

@@ -66,6 +66,18 @@ impl Slopes {
         self.bend_of.push(NONE);
     }
 
+    /// Artificial arcs that cost nothing, behind those that there are.
+    pub(super) fn insert_artificial(&mut self, before: usize, count: usize) {
+        self.unit
+            .splice(before..before, std::iter::repeat_n(0, count));
+        self.bend_of
+            .splice(before..before, std::iter::repeat_n(NONE, count));
+        self.artificial += count;
+        for arc in &mut self.bent {
+            *arc += count as u32;
+        }
+    }
+
     #[inline]
     fn bend(&self, arc: usize) -> Option<Convex> {
         let bend = self.bend_of[arc];

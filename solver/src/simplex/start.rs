@@ -4,14 +4,30 @@ use super::anchors::Anchors;
 use super::basis::{NONE, Tree};
 use super::pricing::Prices;
 use super::slopes::Slopes;
-use super::{Arcs, FAR, MinimizeError, Simplex, Stats};
-use crate::budget::{Budget, Stop};
+use super::{Arcs, FAR, MinimizeError, Simplex, Stats, poll_at};
+use crate::budget::{Budget, Stop, never};
 use crate::network::{ArcId, MAGNITUDE_MAX, Network, NodeId};
 use thiserror::Error;
+
+/// A feasible flow to start from, and what is known beside it.
+pub struct Start<'a> {
+    /// By arc.
+    pub flow: Vec<i64>,
+    /// Empty, or per node an arc to hang it by: one of its arcs with room for flow from the node to the other end. Hints
+    /// without room, of other nodes, or that close a cycle are passed over (the node hangs from the artificial root);
+    /// they change the way, never the optimum.
+    pub hint: &'a [Option<ArcId>],
+    /// Nodes that many others hang by in the course of a solve, each once; without them nodes of high degree are taken
+    /// for such. Without effect on what is found.
+    pub anchors: Option<&'a [NodeId]>,
+}
 
 /// Why a flow cannot be started from.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum StartError {
+    /// The budget stopped the start.
+    #[error("stopped: {0:?}")]
+    Stopped(Stop),
     /// A flow that is not one value per arc.
     #[error("{given} flow values for {arcs} arcs")]
     FlowLength {
@@ -69,12 +85,20 @@ pub enum ScratchError {
     },
 }
 
+impl From<Stop> for StartError {
+    fn from(stop: Stop) -> Self {
+        StartError::Stopped(stop)
+    }
+}
+
+impl From<Stop> for ScratchError {
+    fn from(stop: Stop) -> Self {
+        ScratchError::Stopped(stop)
+    }
+}
+
 impl Simplex {
-    /// Starts from a feasible flow.
-    ///
-    /// `hint` is empty or names per node an arc to hang it by: one of its arcs with room for flow from the node to
-    /// the other end. Hints without room, of other nodes, or that close a cycle are passed over (the node hangs from
-    /// the artificial root); they change the way, never the optimum.
+    /// Starts from a feasible flow; `hint` as in [`Start`].
     ///
     /// # Errors
     /// Wrong lengths, or a flow that is not feasible.
@@ -85,6 +109,31 @@ impl Simplex {
         flow: Vec<i64>,
         hint: &[Option<ArcId>],
     ) -> Result<Self, StartError> {
+        let anchors = None;
+        let start = Start {
+            flow,
+            hint,
+            anchors,
+        };
+        Simplex::start(network, start, &mut Budget::new(None, &never))
+    }
+
+    /// Starts from a feasible flow, with what else is known.
+    ///
+    /// # Errors
+    /// Wrong lengths, a flow that is not feasible, or a spent budget.
+    ///
+    /// Complexity: O(nodes + arcs).
+    pub fn start(
+        network: &Network,
+        start: Start<'_>,
+        budget: &mut Budget<'_>,
+    ) -> Result<Self, StartError> {
+        let Start {
+            flow,
+            hint,
+            anchors,
+        } = start;
         let (nodes, arcs) = (network.node_count(), network.arc_count());
         if !hint.is_empty() && hint.len() != nodes {
             let given = hint.len();
@@ -94,45 +143,27 @@ impl Simplex {
             let given = flow.len();
             return Err(StartError::FlowLength { given, arcs });
         }
+        let mut sum = 0;
         for (arc, &flow) in network.arcs().zip(&flow) {
+            poll_at(arc.index(), budget)?;
+            sum += i128::from(flow).abs();
             if flow < network.lower(arc) || flow > network.upper(arc) {
                 return Err(StartError::Bounds { arc, flow });
             }
         }
-        let sum: i128 = flow.iter().map(|&x| i128::from(x).abs()).sum();
         if sum > i128::from(MAGNITUDE_MAX) {
             return Err(StartError::FlowRange { sum });
         }
-        let excess = excesses(network, &flow);
+        let excess = excesses(network, &flow, budget)?;
         if let Some(node) = excess.iter().position(|&e| e != 0) {
             return Err(StartError::Conservation {
                 node: NodeId::at(node),
                 excess: i128::from(excess[node]),
             });
         }
-        let mut simplex = Simplex::on_root(network, flow, &excess);
-        simplex.hang(hint);
+        let mut simplex = Simplex::on_root(network, flow, &excess, anchors, budget)?;
+        simplex.hang(hint, budget)?;
         Ok(simplex)
-    }
-
-    /// Names the nodes that many others hang by in the course of a solve, each once. By default nodes of high degree are
-    /// taken for such. Without effect on what is found.
-    ///
-    /// Complexity: O(nodes).
-    pub fn set_anchors(&mut self, nodes: impl Iterator<Item = NodeId>) {
-        let named: Vec<usize> = nodes.map(NodeId::index).collect();
-        for &node in &named {
-            self.list(node);
-            self.tree.places[node].is_source = false;
-        }
-        let is_leaf = |&node: &usize| self.anchors.is_leaf(node);
-        let leaves: Vec<usize> = self.tree.below_root().filter(is_leaf).collect();
-        self.anchors = Anchors::at(self.tree.root(), named.into_iter());
-        self.anchors.attach_all(&self.tree);
-        for leaf in leaves {
-            let parent = self.tree.places[leaf].parent;
-            self.anchors.set_leaf(leaf, parent, 0);
-        }
     }
 
     /// Finds a feasible flow, with cost one on artificial arcs and the same pivots as any rank.
@@ -141,15 +172,15 @@ impl Simplex {
     /// A spent budget, or the proof that no flow is feasible.
     pub fn from_scratch(network: &Network, budget: &mut Budget<'_>) -> Result<Self, ScratchError> {
         let flow: Vec<i64> = network.arcs().map(|arc| network.lower(arc)).collect();
-        let excess = excesses(network, &flow);
-        let mut simplex = Simplex::on_root(network, flow, &excess);
-        simplex.hang(&[]);
+        let excess = excesses(network, &flow, budget)?;
+        let mut simplex = Simplex::on_root(network, flow, &excess, None, budget)?;
+        simplex.hang(&[], budget)?;
         let missing: i128 = excess.iter().map(|&e| i128::from(e).abs()).sum();
         if missing == 0 {
             return Ok(simplex);
         }
         simplex.slopes.load_artificial();
-        simplex.begin(missing);
+        simplex.begin(missing, budget)?;
         match simplex.run(0, budget) {
             Ok(()) => {}
             Err(MinimizeError::Stopped(stop)) => return Err(ScratchError::Stopped(stop)),
@@ -163,7 +194,13 @@ impl Simplex {
     }
 
     /// The engine without a tree: artificial arcs carry the excess of each node.
-    fn on_root(network: &Network, flow: Vec<i64>, excess: &[i64]) -> Self {
+    fn on_root(
+        network: &Network,
+        flow: Vec<i64>,
+        excess: &[i64],
+        anchors: Option<&[NodeId]>,
+        budget: &mut Budget<'_>,
+    ) -> Result<Self, Stop> {
         let (nodes, arcs) = (network.node_count(), network.arc_count());
         let root = nodes as u32;
         let mut all = Arcs::with_capacity(nodes + arcs);
@@ -177,10 +214,11 @@ impl Simplex {
             all.push(tail, head, excess.abs(), (0, FAR));
         }
         let mut tree = Tree::with_nodes(nodes);
-        for node in &mut tree.places[..nodes] {
-            node.is_source = true;
+        for (node, &excess) in tree.places.iter_mut().zip(excess) {
+            node.is_source = excess >= 0;
         }
         for (arc, flow) in network.arcs().zip(flow) {
+            poll_at(arc.index(), budget)?;
             let (tail, head) = (network.tail(arc).0, network.head(arc).0);
             let upper = match network.upper(arc) {
                 Network::UNCAPACITATED => FAR,
@@ -189,8 +227,16 @@ impl Simplex {
             all.push(tail, head, flow, (network.lower(arc), upper));
             tree.places[head as usize].is_source = false;
         }
-        let anchors = Anchors::by_degree(&all.tail[nodes..], &all.head[nodes..], &tree);
-        Simplex {
+        let anchors = match anchors {
+            Some(named) => {
+                for node in named {
+                    tree.places[node.index()].is_source = false;
+                }
+                Anchors::at(nodes, named.iter().map(|node| node.index()))
+            }
+            None => Anchors::by_degree(&all.tail[nodes..], &all.head[nodes..], &tree),
+        };
+        Ok(Simplex {
             arcs: all,
             anchors,
             tree,
@@ -199,11 +245,11 @@ impl Simplex {
             value: 0,
             is_minimal: false,
             stats: Stats::default(),
-        }
+        })
     }
 
     /// Hangs every node by its hint where that is sound, else from the root.
-    fn hang(&mut self, hint: &[Option<ArcId>]) {
+    fn hang(&mut self, hint: &[Option<ArcId>], budget: &mut Budget<'_>) -> Result<(), Stop> {
         let nodes = self.tree.root();
         let root = nodes as u32;
         let mut parent: Vec<(u32, u32)> = (0..nodes)
@@ -217,6 +263,7 @@ impl Simplex {
         // `seen` holds the walk that reached a node; meeting one's own walk again is a cycle.
         let mut seen = vec![NONE; nodes];
         for start in 0..nodes {
+            poll_at(start, budget)?;
             let mut node = start;
             while node != nodes && seen[node] == NONE {
                 seen[node] = start as u32;
@@ -227,12 +274,15 @@ impl Simplex {
             }
         }
         for (node, &(parent, arc)) in parent.iter().enumerate() {
+            poll_at(node, budget)?;
             self.tree.hang_new(node, parent, arc);
         }
         self.anchors.attach_all(&self.tree);
         for node in 0..nodes {
+            poll_at(node, budget)?;
             self.unlist(node);
         }
+        Ok(())
     }
 
     /// The other end of an arc of the node that has room for flow away from the node.
@@ -298,14 +348,34 @@ impl Arcs {
     }
 }
 
+impl Arcs {
+    /// Artificial arcs without flow for `count` nodes more than `before`; the root moves up, and so do all other arcs.
+    pub(super) fn insert_artificial(&mut self, before: usize, count: usize) {
+        let (root, new_root) = (before as u32, (before + count) as u32);
+        for end in self.tail.iter_mut().chain(&mut self.head) {
+            if *end == root {
+                *end = new_root;
+            }
+        }
+        self.tail.splice(before..before, root..new_root);
+        let all = |value| std::iter::repeat_n(value, count);
+        self.head
+            .splice(before..before, std::iter::repeat_n(new_root, count));
+        self.flow.splice(before..before, all(0));
+        self.low.splice(before..before, all(0));
+        self.high.splice(before..before, all(FAR));
+    }
+}
+
 /// Supply, less what leaves, plus what arrives, per node. In range by the ranges of networks and flows.
-fn excesses(network: &Network, flow: &[i64]) -> Vec<i64> {
+fn excesses(network: &Network, flow: &[i64], budget: &mut Budget<'_>) -> Result<Vec<i64>, Stop> {
     let mut excess: Vec<i64> = network.nodes().map(|node| network.supply(node)).collect();
     for (arc, &flow) in network.arcs().zip(flow) {
+        poll_at(arc.index(), budget)?;
         excess[network.tail(arc).index()] -= flow;
         excess[network.head(arc).index()] += flow;
     }
-    excess
+    Ok(excess)
 }
 
 /// Where flow can still go from each node, as compressed rows.

@@ -90,7 +90,7 @@ fn every_tree_is_strongly_feasible_and_no_tree_repeats_without_progress() {
         let mut budget = Budget::new(None, &never);
         for rank in &ranks {
             simplex.slopes.load(rank);
-            simplex.begin(0);
+            simplex.begin(0, &mut budget).unwrap();
             assert_invariants(&simplex);
             let nodes = 0..network.node_count();
             while let Some(entering) = simplex.find_entering(&mut budget).unwrap() {

@@ -4,3 +4,4 @@ mod generator;
 mod random;
 #[path = "../support/rng.rs"]
 mod rng;
+mod stops;

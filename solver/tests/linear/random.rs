@@ -33,21 +33,22 @@ fn reference(case: &Case) -> Reference {
 
 pub(crate) fn solve(case: &Case, method: Method) -> Result<Optimum, LinearError> {
     let mut budget = Budget::new(None, &never);
-    linear::solve(&case.network, &case.unit_cost, method, &mut budget)
+    linear::solve(&case.network, &case.unit_cost, method, &mut budget).0
 }
 
-/// Arcs of the cycle meet head to tail, have no upper bound where they are passed forward, and together cost less
-/// than nothing. An arc passed backward would have an end.
+/// Each arc of the cycle begins where the one before ends and has no upper bound, and together they cost less than 0.
 fn assert_cycle(case: &Case, cycle: &[ArcId]) {
-    let mut off = vec![0i64; case.network.node_count()];
     let mut cost = 0i128;
-    for &arc in cycle {
+    let before = cycle.iter().cycle().skip(cycle.len() - 1);
+    for (&arc, &before) in cycle.iter().zip(before) {
         assert_eq!(case.network.upper(arc), Network::UNCAPACITATED);
-        off[case.network.tail(arc).index()] += 1;
-        off[case.network.head(arc).index()] -= 1;
+        assert_eq!(
+            case.network.tail(arc),
+            case.network.head(before),
+            "{cycle:?}"
+        );
         cost += i128::from(case.unit_cost[arc.index()]);
     }
-    assert!(off.iter().all(|&off| off == 0), "{cycle:?}");
     assert!(cost < 0, "{cycle:?} costs {cost}");
 }
 

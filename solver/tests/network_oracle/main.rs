@@ -6,12 +6,14 @@
 //! * `stops`: answers under every work limit;
 //! * `corruption`: what the checker must reject;
 //! * `edges`: degenerate bases, unbounded arcs, starts that are no flow;
+//! * `edits`: bases that outlive changes to their network;
 //! * `corpus`: the pitfalls of known solvers.
 
 mod answers;
 mod corpus;
 mod corruption;
 mod edges;
+mod edits;
 mod generator;
 mod highs;
 #[path = "../support/highs.rs"]

@@ -42,7 +42,7 @@ pub(super) fn optimal(solved: &Solved, with_all: bool, with_potentials: bool) ->
 /// Why no flow is feasible.
 pub(super) fn infeasible(cut: Option<&Cut>) -> String {
     let Some(cut) = cut else {
-        return "infeasible; this engine names no cut, --engine simplex does".to_owned();
+        return "infeasible; this engine names no cut, the others do".to_owned();
     };
     let nodes = some_nodes(cut.nodes.iter().map(|node| node.index() + 1));
     // A negative lower bound of an arc inward lets flow out.
@@ -88,7 +88,7 @@ pub(super) fn unbounded(cycle: Option<&Cycle>) -> String {
             some_nodes(cycle.nodes.iter().copied()),
             cycle.cost
         ),
-        None => "unbounded; this engine names no cycle, --engine simplex does".to_owned(),
+        None => "unbounded; this engine names no cycle, the others do".to_owned(),
     }
 }
 

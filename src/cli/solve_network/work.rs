@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use shardflow_solver::bare::{self, Cut, Delivery, Outcome, Solution, SolveError};
 use shardflow_solver::budget::{Budget, Stop};
+use shardflow_solver::linear::{self, Method};
 use shardflow_solver::network::{CostError, Network, RankCost};
-use shardflow_solver::simplex;
 
 use super::super::failure::Failure;
 use super::super::files;
@@ -61,7 +61,7 @@ pub(super) struct Stats {
     build: Option<Duration>,
     solve: Option<Duration>,
     check: Option<Duration>,
-    simplex: Option<simplex::Stats>,
+    counters: Option<linear::Stats>,
 }
 
 impl fmt::Display for Stats {
@@ -79,15 +79,28 @@ impl fmt::Display for Stats {
                 writeln!(f, "{name}_seconds {:.6}", time.as_secs_f64())?;
             }
         }
-        if let Some(counters) = &self.simplex {
-            let (pivots, priced) = (counters.pivots, counters.arcs_priced);
-            writeln!(f, "pivots {pivots}\narcs_priced {priced}")?;
+        if let Some(counters) = &self.counters {
+            write_counters(counters, f)?;
         }
         match memory::peak_bytes() {
             Some(bytes) => write!(f, "peak_bytes {bytes}"),
             None => write!(f, "peak_bytes unknown"),
         }
     }
+}
+
+/// Pivots where the simplex solved, phases where cost scaling did.
+fn write_counters(counters: &linear::Stats, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match counters.method {
+        Method::Auto => {}
+        Method::Simplex => writeln!(f, "pivots {}", counters.pivots)?,
+        Method::CostScaling => writeln!(
+            f,
+            "phases {}\nrelabels {}\nglobal_updates {}",
+            counters.phases, counters.relabels, counters.updates
+        )?,
+    }
+    writeln!(f, "arcs_priced {}", counters.arcs_priced)
 }
 
 /// Does the job.
@@ -171,24 +184,35 @@ fn outcome(
     budget: &mut Budget<'_>,
     stats: &mut Stats,
 ) -> Result<Outcome, SolveError> {
-    let outcome = match job.engine {
-        Engine::Simplex => {
-            let (outcome, counters) =
-                timed(&mut stats.solve, || bare::simplex(network, cost, budget));
-            stats.simplex = Some(counters);
-            outcome?
-        }
+    let method = match job.engine {
+        Engine::Auto => Method::Auto,
+        Engine::Simplex => Method::Simplex,
+        Engine::CostScaling => Method::CostScaling,
         #[cfg(feature = "highs")]
-        Engine::Highs => {
-            let left = job.deadline.map(|deadline| {
-                let left = deadline.saturating_duration_since(Instant::now());
-                left.as_secs_f64()
-            });
-            timed(&mut stats.solve, || {
-                shardflow_solver::highs::outcome(network, cost, left)
-            })?
-        }
+        Engine::Highs => return by_highs(job, network, cost, stats),
     };
+    let (outcome, counters) = timed(&mut stats.solve, || {
+        bare::outcome(network, cost, method, budget)
+    });
+    stats.counters = Some(counters);
+    let outcome = outcome?;
+    timed(&mut stats.check, || bare::proven(network, cost, outcome))
+}
+
+#[cfg(feature = "highs")]
+fn by_highs(
+    job: &Job,
+    network: &Network,
+    cost: &RankCost,
+    stats: &mut Stats,
+) -> Result<Outcome, SolveError> {
+    let left = job.deadline.map(|deadline| {
+        let left = deadline.saturating_duration_since(Instant::now());
+        left.as_secs_f64()
+    });
+    let outcome = timed(&mut stats.solve, || {
+        shardflow_solver::highs::outcome(network, cost, left)
+    })?;
     timed(&mut stats.check, || bare::proven(network, cost, outcome))
 }
 

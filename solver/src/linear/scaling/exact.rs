@@ -12,23 +12,18 @@ impl Scaling {
         for potential in &mut self.potential {
             *potential = potential.div_euclid(self.factor);
         }
-        let nodes = self.potential.len();
-        self.queue.clear();
-        self.queue.extend(0..nodes as u32);
-        let mut is_queued = vec![true; nodes];
+        (0..self.potential.len()).for_each(|node| self.enqueue(node));
         while let Some(node) = self.queue.pop_front() {
-            is_queued[node as usize] = false;
+            self.is_queued[node as usize] = false;
             let row = self.residual.row(node as usize);
             budget.spend(row.len() as u64)?;
             let own = self.potential[node as usize];
-            for half in &self.residual.halves[row] {
+            for half in row {
+                let half = self.residual.halves[half];
                 let reached = i64::from(half.cost) + own;
-                let other = &mut self.potential[half.to as usize];
-                if half.room > 0 && reached < *other {
-                    *other = reached;
-                    if !std::mem::replace(&mut is_queued[half.to as usize], true) {
-                        self.queue.push_back(half.to);
-                    }
+                if half.room > 0 && reached < self.potential[half.to as usize] {
+                    self.potential[half.to as usize] = reached;
+                    self.enqueue(half.to as usize);
                 }
             }
         }

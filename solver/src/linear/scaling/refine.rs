@@ -6,18 +6,20 @@ use crate::budget::Budget;
 impl Scaling {
     /// Makes the flow ε-optimal.
     pub(super) fn refine(&mut self, epsilon: i64, budget: &mut Budget<'_>) -> Result<(), Halt> {
-        self.fill();
-        budget.spend(self.residual.halves.len() as u64)?;
+        self.fill(budget)?;
         let nodes = self.excess.len();
         self.current.copy_from_slice(&self.residual.begin[..nodes]);
-        self.queue.clear();
-        let active = (0..nodes as u32).filter(|&node| self.excess[node as usize] > 0);
-        self.queue.extend(active);
+        for node in 0..nodes {
+            if self.excess[node] > 0 {
+                self.enqueue(node);
+            }
+        }
         // The potentials of the phase before say little about this one.
         let mut relabels = nodes;
         while let Some(&node) = self.queue.front() {
             if self.excess[node as usize] <= 0 {
                 self.queue.pop_front();
+                self.is_queued[node as usize] = false;
                 continue;
             }
             if relabels >= nodes {
@@ -30,9 +32,11 @@ impl Scaling {
     }
 
     /// Fills all half arcs of negative reduced cost.
-    fn fill(&mut self) {
+    fn fill(&mut self, budget: &mut Budget<'_>) -> Result<(), Halt> {
         for node in 0..self.excess.len() {
-            for half in self.residual.row(node) {
+            let row = self.residual.row(node);
+            budget.spend(row.len() as u64)?;
+            for half in row {
                 let at = self.residual.halves[half];
                 let reduced_cost = i64::from(at.cost) * self.factor + self.potential[node]
                     - self.potential[at.to as usize];
@@ -41,6 +45,7 @@ impl Scaling {
                 }
             }
         }
+        Ok(())
     }
 
     #[inline]
@@ -83,8 +88,8 @@ impl Scaling {
                 tip = self.residual.halves[mate].to as usize;
             }
         }
-        self.stats.relabels += relabels as u64;
-        self.stats.arcs_priced += looked as u64;
+        self.relabels += relabels as u64;
+        self.arcs_priced += looked as u64;
         budget.spend(looked as u64)?;
         let mut node = start as usize;
         for index in 0..self.path.len() {
@@ -93,9 +98,8 @@ impl Scaling {
             let amount = i64::from(at.room).min(self.excess[node]) as i32;
             self.push(node, half, amount);
             node = at.to as usize;
-            let excess = self.excess[node];
-            if excess > 0 && excess <= i64::from(amount) {
-                self.queue.push_back(node as u32);
+            if self.excess[node] > 0 {
+                self.enqueue(node);
             }
         }
         Ok(relabels)

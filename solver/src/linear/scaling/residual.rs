@@ -1,6 +1,8 @@
 //! The residual network: two half arcs an arc, by tail.
 
+use crate::budget::{Budget, Stop};
 use crate::linear::problem::Problem;
+use crate::network::ArcId;
 
 /// A way out of a node: an arc forward, or backward.
 #[derive(Clone, Copy, Debug)]
@@ -21,10 +23,14 @@ pub(super) struct Residual {
 
 impl Residual {
     /// All arcs empty. The caller has checked the ranges. O(nodes + arcs).
-    pub(super) fn new(problem: &Problem<'_>) -> Self {
+    ///
+    /// # Errors
+    /// A stop.
+    pub(super) fn new(problem: &Problem<'_>, budget: &mut Budget<'_>) -> Result<Self, Stop> {
         let network = problem.network;
         let mut begin = vec![0u32; network.node_count() + 1];
         for arc in problem.movable_arcs() {
+            budget.spend(1)?;
             for node in [network.tail(arc), network.head(arc)] {
                 begin[node.index() + 1] += 1;
             }
@@ -39,7 +45,8 @@ impl Residual {
             room: 0,
         };
         let mut halves = vec![none; 2 * problem.movable];
-        places(problem, &begin, |arc, forward, backward| {
+        for (arc, forward, backward) in places(problem, &begin) {
+            budget.spend(1)?;
             let (tail, head) = (network.tail(arc), network.head(arc));
             let cost = problem.unit_cost[arc.index()] as i32;
             halves[forward] = Half {
@@ -54,8 +61,8 @@ impl Residual {
                 cost: -cost,
                 room: 0,
             };
-        });
-        Residual { halves, begin }
+        }
+        Ok(Residual { halves, begin })
     }
 
     /// The half arcs out of a node.
@@ -64,40 +71,33 @@ impl Residual {
         self.begin[node] as usize..self.begin[node + 1] as usize
     }
 
-    /// What each movable arc carries above its lower bound, in order.
-    pub(super) fn backward_rooms(&self, problem: &Problem<'_>) -> Vec<i32> {
-        let mut rooms = Vec::with_capacity(problem.movable);
-        places(problem, &self.begin, |_, _, backward| {
-            rooms.push(self.halves[backward].room);
-        });
-        rooms
+    /// Bytes held.
+    #[cfg(test)]
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(&*self.halves) + size_of_val(&*self.begin)
+    }
+
+    /// Flow per arc of the network. O(nodes + arcs).
+    pub(super) fn flow(&self, problem: &Problem<'_>) -> Vec<i64> {
+        let mut flow = problem.resting_flow();
+        for (arc, _, backward) in places(problem, &self.begin) {
+            flow[arc.index()] += i64::from(self.halves[backward].room);
+        }
+        flow
     }
 }
 
-/// Calls `visit` for each movable arc in order, with the places of its half arcs.
-fn places(
-    problem: &Problem<'_>,
-    begin: &[u32],
-    mut visit: impl FnMut(crate::network::ArcId, usize, usize),
-) {
+/// Each arc that can move, in order, with the places of its half arcs forward and backward.
+fn places(problem: &Problem<'_>, begin: &[u32]) -> impl Iterator<Item = (ArcId, usize, usize)> {
     let network = problem.network;
     let mut next = begin.to_vec();
-    for arc in problem.movable_arcs() {
+    problem.movable_arcs().map(move |arc| {
         let mut place = |node: usize| {
             next[node] += 1;
             next[node] as usize - 1
         };
         let forward = place(network.tail(arc).index());
         let backward = place(network.head(arc).index());
-        visit(arc, forward, backward);
-    }
-}
-
-/// Flow per arc of the network, from the flow at rest and what the movable arcs carry above it.
-pub(super) fn flow(problem: &Problem<'_>, resting: Vec<i64>, rooms: &[i32]) -> Vec<i64> {
-    let mut flow = resting;
-    for (arc, &room) in problem.movable_arcs().zip(rooms) {
-        flow[arc.index()] += i64::from(room);
-    }
-    flow
+        (arc, forward, backward)
+    })
 }

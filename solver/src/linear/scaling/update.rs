@@ -5,6 +5,9 @@ use crate::budget::Budget;
 
 const NONE: u32 = u32::MAX;
 
+/// Distances are told apart up to so many times the number of nodes: as far as 64 bytes of state a node allow.
+const BUCKETS_PER_NODE: usize = 4;
+
 /// Buckets of nodes by distance, as doubly linked lists.
 pub(super) struct Update {
     /// First node of each bucket.
@@ -19,12 +22,22 @@ pub(super) struct Update {
 impl Update {
     pub(super) fn new(nodes: usize) -> Self {
         Update {
-            first: vec![NONE; 16 * nodes + 16],
+            first: vec![NONE; BUCKETS_PER_NODE * nodes + 1],
             next: vec![NONE; nodes],
             previous: vec![NONE; nodes],
             distance: vec![NONE; nodes],
             is_done: vec![false; nodes],
         }
+    }
+
+    /// Bytes held.
+    #[cfg(test)]
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(&*self.first)
+            + size_of_val(&*self.next)
+            + size_of_val(&*self.previous)
+            + size_of_val(&*self.distance)
+            + size_of_val(&*self.is_done)
     }
 
     /// Puts a node into the bucket of a smaller distance than it has.
@@ -85,7 +98,7 @@ impl Scaling {
         }
         let buckets = update.first.len();
         let mut at = 0;
-        let mut units = nodes as u64;
+        budget.spend(nodes as u64)?;
         while left > 0 && at < buckets {
             let Some(node) = update.take(at) else {
                 at += 1;
@@ -94,7 +107,7 @@ impl Scaling {
             left -= usize::from(self.excess[node as usize] > 0);
             let own = self.potential[node as usize];
             let row = self.residual.row(node as usize);
-            units += row.len() as u64;
+            budget.spend(row.len() as u64)?;
             for half in &self.residual.halves[row] {
                 let other = half.to as usize;
                 if update.is_done[other] || self.residual.halves[half.mate as usize].room == 0 {
@@ -107,10 +120,9 @@ impl Scaling {
                 }
             }
         }
-        self.stats.updates += 1;
-        budget.spend(units)?;
+        self.updates += 1;
         if left > 0 {
-            self.check_reach()?;
+            self.check_reach(budget)?;
         }
         let farthest = at.min(buckets) as i64;
         for node in 0..nodes {
@@ -129,13 +141,15 @@ impl Scaling {
     }
 
     /// Whether all excess can reach a lack, however far.
-    fn check_reach(&mut self) -> Result<(), Halt> {
+    fn check_reach(&self, budget: &mut Budget<'_>) -> Result<(), Halt> {
         let mut is_reached: Vec<bool> = self.excess.iter().map(|&excess| excess < 0).collect();
         let mut stack: Vec<u32> = (0..self.excess.len() as u32)
             .filter(|&node| is_reached[node as usize])
             .collect();
         while let Some(node) = stack.pop() {
-            for half in &self.residual.halves[self.residual.row(node as usize)] {
+            let row = self.residual.row(node as usize);
+            budget.spend(row.len() as u64)?;
+            for half in &self.residual.halves[row] {
                 let has_way = self.residual.halves[half.mate as usize].room > 0;
                 if has_way && !std::mem::replace(&mut is_reached[half.to as usize], true) {
                     stack.push(half.to);

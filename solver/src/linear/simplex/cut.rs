@@ -1,37 +1,46 @@
 //! The cut that proves a network infeasible, from the flow at the end.
 
 use super::Engine;
+use crate::budget::{Budget, Stop};
 use crate::linear::LinearError;
 use crate::linear::number::Number;
+use crate::linear::problem::Problem;
 use crate::network::{ArcId, Network};
 
 impl<N: Number> Engine<N> {
     /// What the nodes whose supply still goes to the root reach along room: the smallest violated cut.
-    pub(super) fn infeasible(&self, network: &Network, flow: &[i64]) -> LinearError {
+    ///
+    /// # Errors
+    /// A stop.
+    pub(super) fn infeasible(
+        &self,
+        problem: &Problem<'_>,
+        budget: &mut Budget<'_>,
+    ) -> Result<LinearError, Stop> {
+        let network = problem.network;
         let mut is_reached = vec![false; network.node_count()];
-        let mut queue = Vec::new();
+        let mut stack = Vec::new();
         let mut deficit = 0;
-        for (node, &name) in self.name.iter().enumerate() {
-            let place = self.tree.place(node as u32);
-            let artificial = (place.arc as usize).checked_sub(self.arcs.len());
-            let undelivered: i64 = place.room_down.into();
-            if artificial.is_some_and(|index| !self.is_demand[index]) && undelivered > 0 {
+        for (node, &name) in (0..).zip(&self.name) {
+            let undelivered = self.artificial_supply(node).unwrap_or(0);
+            if undelivered > 0 {
                 deficit += undelivered;
                 is_reached[name as usize] = true;
-                queue.push(name);
+                stack.push(name);
             }
         }
-        let ways = Ways::new(network, flow);
-        while let Some(node) = queue.pop() {
+        let ways = Ways::new(network, &self.flow(problem), budget)?;
+        while let Some(node) = stack.pop() {
+            budget.spend(ways.from(node).len() as u64)?;
             for &to in ways.from(node) {
                 if !std::mem::replace(&mut is_reached[to as usize], true) {
-                    queue.push(to);
+                    stack.push(to);
                 }
             }
         }
         let cut = network.nodes();
         let cut = cut.filter(|node| is_reached[node.index()]).collect();
-        LinearError::Infeasible { cut, deficit }
+        Ok(LinearError::Infeasible { cut, deficit })
     }
 }
 
@@ -42,7 +51,7 @@ struct Ways {
 }
 
 impl Ways {
-    fn new(network: &Network, flow: &[i64]) -> Self {
+    fn new(network: &Network, flow: &[i64], budget: &mut Budget<'_>) -> Result<Self, Stop> {
         let ways = |arc: ArcId| {
             let (tail, head) = (network.tail(arc), network.head(arc));
             let up = (flow[arc.index()] < network.upper(arc)).then_some((tail, head));
@@ -50,19 +59,25 @@ impl Ways {
             up.into_iter().chain(down)
         };
         let mut begin = vec![0; network.node_count() + 1];
-        for (from, _) in network.arcs().flat_map(ways) {
-            begin[from.index() + 1] += 1;
+        for arc in network.arcs() {
+            budget.spend(1)?;
+            for (from, _) in ways(arc) {
+                begin[from.index() + 1] += 1;
+            }
         }
         for node in 1..begin.len() {
             begin[node] += begin[node - 1];
         }
         let mut next = begin.clone();
         let mut to = vec![0; begin[begin.len() - 1]];
-        for (from, head) in network.arcs().flat_map(ways) {
-            to[next[from.index()]] = head.0;
-            next[from.index()] += 1;
+        for arc in network.arcs() {
+            budget.spend(1)?;
+            for (from, head) in ways(arc) {
+                to[next[from.index()]] = head.0;
+                next[from.index()] += 1;
+            }
         }
-        Ways { begin, to }
+        Ok(Ways { begin, to })
     }
 
     fn from(&self, node: u32) -> &[u32] {

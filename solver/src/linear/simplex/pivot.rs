@@ -3,30 +3,39 @@
 use super::pricing::Entering;
 use super::tree::Link;
 use super::{End, Engine};
-use crate::budget::Budget;
+use crate::budget::{Budget, Stop};
 use crate::linear::number::Number;
 use crate::network::ArcId;
 
 impl<N: Number> Engine<N> {
     /// Lets an arc enter. An end where there is one: then the pivot is done, but for an unbounded cycle.
-    pub(super) fn pivot(&mut self, entering: Entering<N>, budget: &mut Budget<'_>) -> Option<End> {
+    ///
+    /// # Errors
+    /// A stop, once the pivot is done.
+    #[inline]
+    pub(super) fn pivot(
+        &mut self,
+        entering: Entering<N>,
+        budget: &mut Budget<'_>,
+    ) -> Result<Option<End>, Stop> {
         let entered = entering.arc;
         let (from, to) = (self.arcs[entered].tail, self.arcs[entered].head);
         let room = self.capacity[entered];
         let cycle = self.tree.cycle(from, to, room);
         if cycle.amount.into() > N::FAR.into() / 2 {
-            return Some(End::Unbounded(self.cycle_arcs(entered, cycle.apex)));
+            return Ok(Some(End::Unbounded(self.cycle_arcs(entered, cycle.apex))));
         }
-        self.stats.pivots += 1;
-        self.stats.nodes_touched += cycle.length;
+        self.pivots += 1;
+        self.nodes_touched += cycle.length();
         if cycle.amount > N::ZERO {
-            self.tree.push(from, to, cycle.apex, cycle.amount);
+            self.tree.push(&cycle);
         } else {
-            self.stats.degenerate_pivots += 1;
+            self.degenerate_pivots += 1;
         }
         let Some(leaving) = cycle.leaving else {
             self.turn(entered);
-            return stopped(budget, cycle.length);
+            budget.spend(cycle.length())?;
+            return Ok(None);
         };
         let (above, below) = (room - cycle.amount, cycle.amount);
         let cut = *self.tree.place(leaving.node);
@@ -52,13 +61,11 @@ impl<N: Number> Engine<N> {
         if (self.arcs.get(left)).is_some_and(|arc| arc.tail == pushed_from) {
             self.turn(left);
         }
-        let turned = self.tree.rehang(inner, leaving.node, cycle.apex, link);
+        let turned = self.tree.rehang(&cycle, leaving, link);
         let touched = turned + self.shift(inner, by);
-        self.stats.nodes_touched += touched;
-        if self.is_beyond {
-            return Some(End::Wide);
-        }
-        stopped(budget, cycle.length + touched)
+        self.nodes_touched += touched;
+        budget.spend(cycle.length() + touched)?;
+        Ok(self.is_beyond.then_some(End::Wide))
     }
 
     /// Turns an arc around, so that it points where it has room.
@@ -70,12 +77,28 @@ impl<N: Number> Engine<N> {
         self.is_turned[index] = !self.is_turned[index];
     }
 
-    /// Shifts the potentials of a subtree. Returns its size.
+    /// Shifts the potentials of a subtree against the others: those of the subtree or, against them, those of the
+    /// others, whichever are fewer, as long as the root's stays small. Returns how many were shifted.
     #[inline]
     fn shift(&mut self, top: u32, by: N) -> u64 {
-        let last = self.tree.place(top).last;
-        let mut node = top;
-        let mut touched = 1;
+        let place = self.tree.place(top);
+        let (last, size) = (place.last, place.size as usize);
+        let root = self.tree.root() as usize;
+        let drift = self.potential[root] - by;
+        if 2 * size <= root || drift.is_far() {
+            self.shift_interval(top, last, by);
+            return size as u64;
+        }
+        let first = self.tree.next[last as usize];
+        let place = self.tree.place(top);
+        self.shift_interval(first, place.previous, -by);
+        (root + 1 - size) as u64
+    }
+
+    /// Shifts the potentials from one node to another in preorder, which is a ring.
+    #[inline]
+    fn shift_interval(&mut self, first: u32, last: u32, by: N) {
+        let mut node = first;
         let mut is_beyond = false;
         loop {
             let potential = &mut self.potential[node as usize];
@@ -83,29 +106,30 @@ impl<N: Number> Engine<N> {
             is_beyond |= potential.is_beyond();
             if node == last {
                 self.is_beyond |= is_beyond;
-                return touched;
+                return;
             }
             node = self.tree.next[node as usize];
-            touched += 1;
         }
     }
 
-    /// The arcs of the network on the cycle of an arc. Artificial arcs have a limit against the way they carry, so
-    /// a cycle without one has none.
+    /// The arcs of the network on the cycle of an arc, in order, none of them artificial (see the module).
     fn cycle_arcs(&self, entered: usize, apex: u32) -> Vec<ArcId> {
-        let mut arcs = vec![ArcId(self.origin[entered])];
-        for start in [self.arcs[entered].tail, self.arcs[entered].head] {
-            let mut node = start;
-            while node != apex {
-                let place = self.tree.place(node);
-                arcs.extend(self.origin.get(place.arc as usize).map(|&arc| ArcId(arc)));
-                node = place.parent;
-            }
+        let arc = &self.arcs[entered];
+        let mut cycle = self.arcs_above(arc.tail, apex);
+        cycle.reverse();
+        cycle.push(ArcId(self.origin[entered]));
+        cycle.extend(self.arcs_above(arc.head, apex));
+        cycle
+    }
+
+    /// The arcs from a node up to one above it.
+    fn arcs_above(&self, mut node: u32, apex: u32) -> Vec<ArcId> {
+        let mut arcs = Vec::new();
+        while node != apex {
+            let place = self.tree.place(node);
+            arcs.push(ArcId(self.origin[place.arc as usize]));
+            node = place.parent;
         }
         arcs
     }
-}
-
-fn stopped(budget: &mut Budget<'_>, units: u64) -> Option<End> {
-    budget.spend(units).err().map(End::Stopped)
 }

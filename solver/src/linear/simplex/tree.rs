@@ -27,11 +27,22 @@ pub(super) struct Place<N> {
     pub(super) room_down: N,
 }
 
+impl<N: Number> Place<N> {
+    /// Of an artificial arc: whether it leads from the root. It has no limit in its own direction, and never carries
+    /// half of [`Number::FAR`].
+    pub(super) fn is_unlimited_down(&self) -> bool {
+        self.room_down > self.room_up
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct Tree<N> {
     pub(super) places: Vec<Place<N>>,
     /// The next node in preorder; apart, since shifting potentials reads nothing else.
     pub(super) next: Vec<u32>,
+    /// The nodes of the cycle found last: from its one end up to the apex at the front, from its other end at the back.
+    /// Going over them again needs no walk from parent to parent, each step of which waits for the one before.
+    path: Vec<u32>,
     root: u32,
 }
 
@@ -50,6 +61,8 @@ pub(super) struct Leaving {
     pub(super) node: u32,
     /// Whether it lies before the entering arc in the walk around the cycle.
     pub(super) is_before: bool,
+    /// Steps from the entering arc to the node.
+    steps: usize,
 }
 
 /// The cycle an arc closes.
@@ -59,7 +72,16 @@ pub(super) struct Cycle<N> {
     pub(super) amount: N,
     /// None where the entering arc itself blocks last.
     pub(super) leaving: Option<Leaving>,
-    pub(super) length: u64,
+    /// Nodes below the apex before the entering arc, and after it.
+    before: usize,
+    after: usize,
+}
+
+impl<N> Cycle<N> {
+    /// Number of arcs.
+    pub(super) fn length(&self) -> u64 {
+        (self.before + self.after + 1) as u64
+    }
 }
 
 impl<N: Number> Tree<N> {
@@ -85,6 +107,7 @@ impl<N: Number> Tree<N> {
         let mut tree = Tree {
             places: places.collect(),
             next: vec![0; links.len() + 1],
+            path: vec![0; links.len() + 1],
             root,
         };
         let mut before = root;
@@ -127,57 +150,64 @@ impl<N: Number> Tree<N> {
 
     /// The same tree in 64 bits. Artificial arcs, from `artificial` on, lose the limit of 32 bits on the side where
     /// they have none.
-    pub(super) fn widen(self, artificial: usize, is_demand: &[bool]) -> Tree<i64> {
+    pub(super) fn widen(self, artificial: usize) -> Tree<i64> {
+        let more = i64::FAR - N::FAR.into();
         let places = self.places.into_iter().map(|place| {
-            let more = i64::FAR - N::FAR.into();
-            let index = (place.arc as usize).checked_sub(artificial);
-            let is_demand = index.and_then(|index| is_demand.get(index));
-            let up = if is_demand == Some(&false) { more } else { 0 };
-            let down = if is_demand == Some(&true) { more } else { 0 };
+            let is_artificial = place.parent != NONE && place.arc as usize >= artificial;
+            let more_if = |is: bool| if is_artificial && is { more } else { 0 };
             Place {
                 parent: place.parent,
                 arc: place.arc,
                 previous: place.previous,
                 size: place.size,
                 last: place.last,
-                room_up: place.room_up.into() + up,
-                room_down: place.room_down.into() + down,
+                room_up: place.room_up.into() + more_if(!place.is_unlimited_down()),
+                room_down: place.room_down.into() + more_if(place.is_unlimited_down()),
             }
         });
         Tree {
             places: places.collect(),
             next: self.next,
+            path: self.path,
             root: self.root,
         }
     }
 
-    /// Numbers the nodes in preorder, so that a subtree is near in memory. Returns the new number of each node.
-    pub(super) fn renumber(&mut self) -> Vec<u32> {
-        let mut number = vec![self.root; self.places.len()];
-        let mut places = Vec::with_capacity(self.places.len());
+    /// The number of each node in preorder, the root last. They stand where the thread was: the tree is unusable until
+    /// [`Tree::permute`] brings the nodes into that order.
+    pub(super) fn number(&mut self) -> &[u32] {
         let mut node = self.next[self.root as usize];
-        while node != self.root {
-            number[node as usize] = places.len() as u32;
-            places.push(*self.place(node));
-            node = self.next[node as usize];
+        for number in 0..self.root {
+            node = std::mem::replace(&mut self.next[node as usize], number);
         }
-        places.push(*self.place(self.root));
-        for place in &mut places {
+        self.next[self.root as usize] = self.root;
+        &self.next
+    }
+
+    /// Moves each node, with what else is kept of it, to its number, so that a subtree is near in memory.
+    pub(super) fn permute<A, B>(&mut self, of_node: &mut [A], name: &mut [B]) {
+        let number = &mut self.next;
+        for place in &mut self.places {
             if place.parent != NONE {
                 place.parent = number[place.parent as usize];
             }
             place.previous = number[place.previous as usize];
             place.last = number[place.last as usize];
         }
+        for node in 0..self.root as usize {
+            // Each swap brings one node to its place.
+            while number[node] as usize != node {
+                let to = number[node] as usize;
+                number.swap(node, to);
+                self.places.swap(node, to);
+                of_node.swap(node, to);
+                name.swap(node, to);
+            }
+        }
         for (node, next) in self.next.iter_mut().enumerate() {
             *next = node as u32 + 1;
         }
         self.next[self.root as usize] = 0;
-        if self.root > 0 {
-            self.next[self.root as usize - 1] = self.root;
-        }
-        self.places = places;
-        number
     }
 
     /// The cycle of an arc from `from` to `to` with `room`; the **last** blocking arc leaves, seen from the apex
@@ -185,137 +215,151 @@ impl<N: Number> Tree<N> {
     ///
     /// The smaller of two subtrees can't hold the other, so its node is not yet the apex.
     #[inline]
-    pub(super) fn cycle(&self, from: u32, to: u32, room: N) -> Cycle<N> {
+    pub(super) fn cycle(&mut self, from: u32, to: u32, room: N) -> Cycle<N> {
         let (mut before, mut after) = (from, to);
         let (mut before_room, mut after_room) = (room, N::FAR);
-        let (mut before_node, mut after_node) = (NONE, NONE);
-        let mut length = 1;
-        let (mut left, mut right) = (self.place(before), self.place(after));
+        let (mut before_at, mut after_at) = (usize::MAX, usize::MAX);
+        let (mut before_steps, mut after_steps) = (0, 0);
+        let (places, path) = (&self.places, &mut self.path);
+        let (mut left, mut right) = (&places[before as usize], &places[after as usize]);
         while before != after {
-            length += 1;
             if left.size < right.size {
                 // Later in this walk is earlier around the cycle: of equals the first.
                 if left.room_down < before_room {
                     before_room = left.room_down;
-                    before_node = before;
+                    before_at = before_steps;
                 }
+                path[before_steps] = before;
+                before_steps += 1;
                 before = left.parent;
-                left = self.place(before);
+                left = &places[before as usize];
             } else {
                 if right.room_up <= after_room {
                     after_room = right.room_up;
-                    after_node = after;
+                    after_at = after_steps;
                 }
+                after_steps += 1;
+                let at = path.len() - after_steps;
+                path[at] = after;
                 after = right.parent;
-                right = self.place(after);
+                right = &places[after as usize];
             }
         }
         let is_before = before_room < after_room;
-        let node = if is_before { before_node } else { after_node };
+        let (steps, amount) = if is_before {
+            (before_at, before_room)
+        } else {
+            (after_at, after_room)
+        };
+        let at = if is_before {
+            steps
+        } else {
+            path.len().wrapping_sub(steps.wrapping_add(1))
+        };
         Cycle {
             apex: before,
-            amount: before_room.min(after_room),
-            leaving: (node != NONE).then_some(Leaving { node, is_before }),
-            length,
+            amount,
+            leaving: (steps != usize::MAX).then(|| Leaving {
+                node: path[at],
+                is_before,
+                steps,
+            }),
+            before: before_steps,
+            after: after_steps,
         }
     }
 
-    /// Pushes an amount around the cycle of [`Tree::cycle`].
+    /// Pushes an amount around the cycle found last.
     #[inline]
-    pub(super) fn push(&mut self, from: u32, to: u32, apex: u32, amount: N) {
-        let mut node = from;
-        while node != apex {
-            let place = self.place_mut(node);
-            place.room_down -= amount;
-            place.room_up += amount;
-            node = place.parent;
+    pub(super) fn push(&mut self, cycle: &Cycle<N>) {
+        let after = self.path.len() - cycle.after;
+        for &node in &self.path[..cycle.before] {
+            let place = &mut self.places[node as usize];
+            place.room_down -= cycle.amount;
+            place.room_up += cycle.amount;
         }
-        node = to;
-        while node != apex {
-            let place = self.place_mut(node);
-            place.room_up -= amount;
-            place.room_down += amount;
-            node = place.parent;
+        for &node in &self.path[after..] {
+            let place = &mut self.places[node as usize];
+            place.room_up -= cycle.amount;
+            place.room_down += cycle.amount;
         }
     }
 
-    /// Cuts the arc above `cut` and hangs its subtree by `inner`, a node in it, with `link`. `apex` is above both
-    /// ends. Returns the number of nodes turned around.
-    pub(super) fn rehang(&mut self, inner: u32, cut: u32, apex: u32, link: Link<N>) -> u64 {
+    /// Takes out the arc that leaves the cycle found last and hangs what is cut off by the end of the entering arc in
+    /// it, with `link`. Returns the number of nodes turned around.
+    pub(super) fn rehang(&mut self, cycle: &Cycle<N>, leaving: Leaving, link: Link<N>) -> u64 {
+        let mut path = std::mem::take(&mut self.path);
+        let after = path.len() - cycle.after;
+        path[after..].reverse();
+        let (before, after) = (&path[..cycle.before], &path[after..]);
+        let (cut_off, other) = if leaving.is_before {
+            (before, after)
+        } else {
+            (after, before)
+        };
+        let (stem, above) = cut_off.split_at(leaving.steps + 1);
+        let size = self.place(leaving.node).size;
+        self.take_out(leaving.node);
+        for &node in above {
+            self.place_mut(node).size -= size;
+        }
         let outer = link.parent;
-        self.take_out(cut, apex);
-        let size = self.place(cut).size;
-        let (tail, turned) = self.turn(inner, cut, link);
-        let after = self.next[outer as usize];
-        self.join(outer, inner);
-        self.join(tail, after);
-        let mut node = outer;
-        while node != apex {
-            let place = self.place_mut(node);
-            place.size += size;
-            node = place.parent;
+        let tail = self.turn(stem, link);
+        let next = self.next[outer as usize];
+        self.join(outer, stem[0]);
+        self.join(tail, next);
+        for &node in other {
+            self.place_mut(node).size += size;
         }
-        node = outer;
-        while node != NONE {
-            let place = self.place_mut(node);
-            if place.last != outer {
-                break;
-            }
-            place.last = tail;
-            node = place.parent;
-        }
+        self.put_last(outer, outer, tail);
+        let turned = stem.len() as u64;
+        self.path = path;
         turned
     }
 
-    /// Takes the subtree of `cut` out of the thread and out of the labels above it.
+    /// Takes the subtree of `cut` out of the thread, and out of the last nodes above it.
     #[inline]
-    fn take_out(&mut self, cut: u32, apex: u32) {
+    fn take_out(&mut self, cut: u32) {
         let Place {
             parent,
             previous,
-            size,
             last,
             ..
         } = *self.place(cut);
         let after = self.next[last as usize];
         self.join(previous, after);
-        let mut node = parent;
-        while node != apex {
-            let place = self.place_mut(node);
-            place.size -= size;
-            node = place.parent;
-        }
-        node = parent;
+        self.put_last(parent, last, previous);
+    }
+
+    /// From `node` on upwards, as far as subtrees end with `old`, they end with `new`.
+    #[inline]
+    fn put_last(&mut self, mut node: u32, old: u32, new: u32) {
         while node != NONE {
             let place = self.place_mut(node);
-            if place.last != last {
+            if place.last != old {
                 break;
             }
-            place.last = previous;
+            place.last = new;
             node = place.parent;
         }
     }
 
-    /// Turns the stem from `inner` to `cut` around. Returns the last node of the new subtree in preorder, and the
-    /// length of the stem. The thread before `inner` and behind that last node is left to the caller.
+    /// Turns a stem around, from its new top to its old one, and hangs it by `link`. Returns the last node of the new
+    /// subtree in preorder. The thread before the top and behind that last node is left to the caller.
     ///
     /// What a stem node holds beside the part below it in the stem is the interval from it to that part and the
     /// interval behind that part; both go to the end of the new preorder, stem node by stem node.
     #[inline]
-    fn turn(&mut self, inner: u32, cut: u32, link: Link<N>) -> (u32, u64) {
-        let whole = self.place(cut).size;
-        let mut node = inner;
-        let mut link = link;
-        let mut turned = 1;
-        let old = *self.place(node);
-        let mut tail = old.last;
-        let mut below = old;
-        let mut behind = self.next[old.last as usize];
-        self.hang(node, link, whole);
-        while node != cut {
-            let parent = below.parent;
+    fn turn(&mut self, stem: &[u32], link: Link<N>) -> u32 {
+        let whole = self.place(stem[stem.len() - 1]).size;
+        let mut below = *self.place(stem[0]);
+        let mut tail = below.last;
+        let mut behind = self.next[below.last as usize];
+        self.hang(stem[0], link, whole);
+        for pair in stem.windows(2) {
+            let (node, parent) = (pair[0], pair[1]);
             let old = *self.place(parent);
-            link = Link {
+            let link = Link {
                 parent: node,
                 arc: below.arc,
                 room_up: below.room_down,
@@ -330,19 +374,12 @@ impl<N: Number> Tree<N> {
                 tail = old.last;
                 behind = end;
             }
-            node = parent;
             below = old;
-            turned += 1;
         }
-        let mut node = cut;
-        loop {
-            let place = self.place_mut(node);
-            place.last = tail;
-            if node == inner {
-                return (tail, turned);
-            }
-            node = place.parent;
+        for &node in stem {
+            self.place_mut(node).last = tail;
         }
+        tail
     }
 
     #[inline]
@@ -353,5 +390,11 @@ impl<N: Number> Tree<N> {
         place.room_up = link.room_up;
         place.room_down = link.room_down;
         place.size = size;
+    }
+
+    /// Bytes held.
+    #[cfg(test)]
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(&*self.places) + size_of_val(&*self.next) + size_of_val(&*self.path)
     }
 }

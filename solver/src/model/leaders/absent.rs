@@ -75,8 +75,8 @@ impl Absent {
                 if gain <= 0 || *is_present {
                     continue;
                 }
-                let upper = upper(problem, s, broker);
-                if upper > 0 && problem.may_enter(s, broker) {
+                if problem.may_enter(s, broker) {
+                    let upper = upper(problem, s, broker);
                     gaining.push((gain, Wanted { broker, hub, upper }));
                 } else {
                     // Never to be looked at again.
@@ -94,11 +94,11 @@ impl Absent {
     }
 }
 
-/// Whether the network needs the exit from the start, given that no shard of the stream is pinned or sits there.
+/// Whether the network needs the exit from the start, given that no shard of the stream is pinned or sits there: for the
+/// stream's floor, or for its ceiling of zero, which has to have a price.
 pub(super) fn is_needed(problem: &Problem, s: StreamId, b: BrokerId) -> bool {
-    problem
-        .stream_leader_band(s, b)
-        .is_some_and(|band| band.low > 0)
+    let band = problem.stream_leader_band(s, b);
+    band.is_some_and(|band| band.low > 0 || band.high <= 0)
 }
 
 /// Most leaders of the stream on the broker, one more than can flow where there is no ceiling.

@@ -10,7 +10,7 @@ use crate::network::{ArcId, Convex, Network, NetworkBuilder, NodeId, RankCost, S
 use crate::snapshot::{Assignment, Band, Counts, Problem, Roles, ShardId, StreamId};
 
 /// Shards between two looks at the interrupt.
-const POLL_SHARDS: usize = 512;
+pub(super) const POLL_SHARDS: usize = 512;
 
 impl<'p> LeaderNetwork<'p> {
     /// The network in which the first `held` ranks cost nothing and all others what they cost.

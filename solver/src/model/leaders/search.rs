@@ -9,12 +9,12 @@
 //! 3. *Ranks*: minimised one after another by the simplex. Exits are added where prices ask for them (`absent`).
 
 use super::absent::{Absent, Wanted};
-use super::{Exit, LeaderNetwork};
+use super::{Exit, LeaderError, LeaderNetwork};
 use crate::budget::{Budget, Stop};
 use crate::cost::Rank;
 use crate::hint::{FirstPrices, PriceHint};
 use crate::network::{ArcId, NodeId};
-use crate::simplex::{MinimizeError, Relaxed, Simplex};
+use crate::simplex::{MinimizeError, Relaxed, Simplex, Start, StartError};
 use crate::snapshot::{Assignment, BrokerId, StreamId};
 
 /// Price of an overload of all that an arc may carry, in average costs of an arc.
@@ -40,8 +40,9 @@ pub(super) struct Search<'m, 'p> {
 
 /// What a search ends with.
 pub(super) struct Found {
-    /// None where the bounds didn't hold yet.
-    pub(super) flow: Option<Vec<i64>>,
+    pub(super) flow: Vec<i64>,
+    /// Whether the flow keeps the bounds of all counts.
+    pub(super) is_feasible: bool,
     /// By rank, of those that were begun.
     pub(super) potentials: Vec<Vec<i64>>,
     pub(super) stop: Option<Stop>,
@@ -51,25 +52,29 @@ impl<'m, 'p> Search<'m, 'p> {
     /// The engine at a start, with first prices of the counts.
     ///
     /// # Errors
-    /// What is wrong with the start.
+    /// A stop, or what is wrong with the start.
     pub(super) fn new(
         model: &'m mut LeaderNetwork<'p>,
         start: &[Assignment],
         hint: &PriceHint,
-    ) -> Result<Self, String> {
-        let flow = model.flow_of(start);
+        budget: &mut Budget<'_>,
+    ) -> Result<Self, LeaderError> {
+        let flow = model.flow_of(start, budget)?;
         let first = hint.first_prices(model.problem);
         let is_hinted = first.is_some();
         let prices = model.count_prices(first.as_ref());
-        let way = model.first_tree(&flow, &prices);
-        let mut simplex =
-            Simplex::from_flow(&model.network, flow, &way).map_err(|error| error.to_string())?;
-        let counts = model
-            .layers
-            .broker_nodes
-            .iter()
-            .chain(&model.layers.zone_nodes);
-        simplex.set_anchors(counts.copied());
+        let way = model.first_tree(&flow, &prices, budget)?;
+        let layers = &model.layers;
+        let counts = [&layers.broker_nodes[..], &layers.zone_nodes].concat();
+        let start = Start {
+            flow,
+            hint: &way,
+            anchors: Some(&counts),
+        };
+        let mut simplex = Simplex::start(&model.network, start, budget).map_err(|e| match e {
+            StartError::Stopped(stop) => LeaderError::Stopped(stop),
+            error => LeaderError::Refused(error.to_string()),
+        })?;
         simplex.set_blocks(model.layers.arcs_begin.iter().copied());
         let absent = model
             .is_lazy
@@ -99,10 +104,10 @@ impl<'m, 'p> Search<'m, 'p> {
             }
             Err(error) => return Err(error.to_string()),
         };
-        let flow = (self.simplex.is_feasible()).then(|| self.simplex.flow().to_vec());
         self.model.admit(self.added)?;
         Ok(Found {
-            flow,
+            flow: self.simplex.flow().to_vec(),
+            is_feasible: self.simplex.is_feasible(),
             potentials,
             stop,
         })
@@ -142,7 +147,7 @@ impl<'m, 'p> Search<'m, 'p> {
         let cost = &model.costs[0];
         let mut sweep = Sweep {
             model,
-            relaxed: self.simplex.relax(cost, &self.prices)?,
+            relaxed: self.simplex.relax(cost, &self.prices, budget)?,
             absent: self.absent.as_mut(),
             added: &mut self.added,
             step: STEP * average(&cost.unit),
@@ -242,8 +247,9 @@ impl Sweep<'_, '_, '_> {
         let wanted = absent.take_wanted(self.model, s, gain);
         for &Wanted { broker, hub, upper } in &wanted {
             let head = self.model.layers.broker_nodes[broker.index()];
-            let arc = relaxed.add_arc((hub, head), upper, budget)?;
+            let arc = relaxed.add_arc(hub, head, upper);
             self.added.push((s, Exit::late(broker, arc)));
+            relaxed.enter(arc, budget)?;
         }
         Ok(!wanted.is_empty())
     }

@@ -1,9 +1,10 @@
 //! Placement to flow, flow to placement, potentials to prices.
 
+use super::build::POLL_SHARDS;
 use super::counts::Nesting;
 use super::offers::{kept_at, led_by};
-use super::{Choice, Exit, Group, LeaderNetwork, is_orphan};
-use crate::budget::Stop;
+use super::{Choice, Exit, Group, LeaderError, LeaderNetwork, is_orphan};
+use crate::budget::{Budget, Stop};
 use crate::certificate::{Certificate, RankPrices, SlotPrice};
 use crate::cost::Rank;
 use crate::greedy::rendezvous;
@@ -23,14 +24,24 @@ pub struct Solution {
 
 impl LeaderNetwork<'_> {
     /// The flow of an admissible placement that costs nothing in the ranks held.
-    pub(super) fn flow_of(&self, placement: &[Assignment]) -> Vec<i64> {
+    ///
+    /// # Errors
+    /// A stop.
+    pub(super) fn flow_of(
+        &self,
+        placement: &[Assignment],
+        budget: &mut Budget<'_>,
+    ) -> Result<Vec<i64>, LeaderError> {
         let mut flow = vec![0; self.network.arc_count()];
-        for group in &self.groups.list {
+        for (at, group) in self.groups.list.iter().enumerate() {
+            if at % POLL_SHARDS == 0 {
+                budget.poll().map_err(LeaderError::Stopped)?;
+            }
             for &id in self.groups.members(group) {
                 self.route(group, id, &placement[id.index()], &mut flow);
             }
         }
-        flow
+        Ok(flow)
     }
 
     /// Adds the unit of one shard to a flow.

@@ -8,7 +8,9 @@
 //!
 //! Complexity: O(arcs).
 
-use super::LeaderNetwork;
+use super::build::POLL_SHARDS;
+use super::{LeaderError, LeaderNetwork};
+use crate::budget::Budget;
 use crate::network::{ArcId, NodeId};
 use crate::snapshot::StreamId;
 
@@ -33,7 +35,15 @@ impl Ways {
 
 impl LeaderNetwork<'_> {
     /// An arc to hang each node by, at a price for each arc of a count, those of zones first.
-    pub(super) fn first_tree(&self, flow: &[i64], prices: &[(ArcId, i64)]) -> Vec<Option<ArcId>> {
+    ///
+    /// # Errors
+    /// A stop.
+    pub(super) fn first_tree(
+        &self,
+        flow: &[i64],
+        prices: &[(ArcId, i64)],
+        budget: &mut Budget<'_>,
+    ) -> Result<Vec<Option<ArcId>>, LeaderError> {
         let mut ways = Ways {
             by_node: vec![None; self.network.node_count()],
         };
@@ -44,9 +54,13 @@ impl LeaderNetwork<'_> {
             ways.offer(node, arc, price, head);
         }
         for s in (0..self.problem.streams.len()).map(StreamId::at) {
+            budget.poll().map_err(LeaderError::Stopped)?;
             self.offer_exits(s, flow, &mut ways);
         }
-        for group in &self.groups.list {
+        for (at, group) in self.groups.list.iter().enumerate() {
+            if at % POLL_SHARDS == 0 {
+                budget.poll().map_err(LeaderError::Stopped)?;
+            }
             let used = (self.groups.choices(group)).filter(|&(arc, _)| flow[arc.index()] > 0);
             let cost = |arc| self.costs.first().map_or(0, |cost| cost.unit_cost(arc));
             let dearest = used.max_by_key(|&(arc, _)| cost(arc));
@@ -54,7 +68,7 @@ impl LeaderNetwork<'_> {
         }
         ways.by_node[sink] = None;
         let ways = ways.by_node.iter().zip(&self.way);
-        (ways.map(|(way, first)| way.map(|way| way.1).or(*first))).collect()
+        Ok((ways.map(|(way, first)| way.map(|way| way.1).or(*first))).collect())
     }
 
     fn offer_exits(&self, s: StreamId, flow: &[i64], ways: &mut Ways) {
