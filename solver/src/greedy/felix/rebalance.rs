@@ -12,14 +12,15 @@
 //! switched off its member of the pair plays no part and its moves are not made. Each move asserts it.
 //!
 //! # Complexity
-//! A stream that wants no move costs a look at its row, O(brokers), and none until a leader of it moves; one that does O(brokers + moves · log brokers), and
-//! a move at most [`CANDIDATES`] shards. Where rules are in the way a giver tries [`RECEIVERS_MAX`] receivers before it
-//! is given up for this round.
+//! A stream that wants no move costs a look at its row, O(brokers), and none until a leader of it moves; one that does
+//! O(brokers + moves · log brokers) where few of its brokers lead more than the least, and a move at most [`CANDIDATES`]
+//! shards. Where rules are in the way a giver looks at [`RECEIVERS_MAX`] receivers before it is given up for this round.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::led::{Led, Listed};
+use super::pressure::{Pressure, cluster_pressure, cost_in, gain_out, wants_move};
 use super::receivers::{ByTotal, Receivers};
 use super::tally::{Bands, Caps, LOOKUP, Origin, Pace, Tally};
 use crate::budget::Stop;
@@ -39,10 +40,6 @@ enum Goal {
     Cluster,
 }
 
-/// How much a broker gains by giving, or pays for taking: (own goal's cost, own excess, cluster's cost, cluster's
-/// excess), so that brokers which are equal for the stream are told apart by their totals.
-pub(super) type Pressure = (i64, i64, i64, i64);
-
 /// Levels leaders until no admissible move is wanted. Returns whether anything moved.
 pub(super) fn run(
     tally: &mut Tally<'_>,
@@ -52,7 +49,7 @@ pub(super) fn run(
     let problem = tally.problem;
     let mut has_moved = false;
     let mut led = Led::new(tally);
-    let mut bench = Bench::new(tally, bands);
+    let mut workplace = Workplace::new(tally, bands);
     if problem.policy.stream_leaders.is_some() {
         for s in (0..problem.streams.len()).map(StreamId::at) {
             pace.step(1)?;
@@ -68,7 +65,7 @@ pub(super) fn run(
             pace.step(4 * problem.brokers.len())?;
             led.clear();
             led.add_stream(tally, s);
-            let leveller = Leveller::new(tally, bands, &mut led, Goal::Stream(s), &mut bench);
+            let leveller = Leveller::new(tally, bands, &mut led, Goal::Stream(s), &mut workplace);
             has_moved |= leveller.run(pace)?;
         }
     }
@@ -78,50 +75,14 @@ pub(super) fn run(
             pace.step(1 + 4 * problem.stream(s).shards.len())?;
             led.add_stream(tally, s);
         }
-        let leveller = Leveller::new(tally, bands, &mut led, Goal::Cluster, &mut bench);
+        let leveller = Leveller::new(tally, bands, &mut led, Goal::Cluster, &mut workplace);
         has_moved |= leveller.run(pace)?;
     }
     Ok(has_moved)
 }
 
-/// What giving one of `count` gains.
-#[inline]
-fn gain_out(band: Band, count: i64) -> i64 {
-    band.squared(count) - band.squared(count - 1)
-}
-
-/// What one more than `count` costs.
-#[inline]
-fn cost_in(band: Band, count: i64) -> i64 {
-    band.squared(count + 1) - band.squared(count)
-}
-
-/// Whether some eligible broker of the stream gains more by giving than another pays for taking.
-fn wants_move(tally: &Tally<'_>, bands: &Bands, stream: StreamId) -> bool {
-    let row = tally.stream_row(stream);
-    if let Some(band) = bands.common()
-        && bands.eligible.len() == row.len()
-    {
-        // Both are the larger the larger the count.
-        let most = i64::from(row.iter().copied().fold(0, u32::max));
-        let least = i64::from(row.iter().copied().fold(u32::MAX, u32::min));
-        return most > 0 && gain_out(band, most) > cost_in(band, least);
-    }
-    let mut gain = i64::MIN;
-    let mut cost = i64::MAX;
-    for &b in &bands.eligible {
-        let count = i64::from(row[b.index()]);
-        let band = bands.of_stream(b);
-        if count > 0 {
-            gain = gain.max(gain_out(band, count));
-        }
-        cost = cost.min(cost_in(band, count));
-    }
-    gain > cost
-}
-
 /// What a [`Leveller`] works with and the next one works with again.
-struct Bench {
+struct Workplace {
     givers: BinaryHeap<Giver>,
     receivers: Receivers,
     by_total: ByTotal,
@@ -129,12 +90,12 @@ struct Bench {
     suitable: Vec<(ShardId, usize)>,
 }
 
-impl Bench {
+impl Workplace {
     fn new(tally: &Tally<'_>, bands: &Bands) -> Self {
         let problem = tally.problem;
         let active = problem.broker_ids().filter(|&b| problem.is_active(b));
         let cost = |b| cluster_pressure(tally, bands, b, cost_in);
-        Bench {
+        Workplace {
             givers: BinaryHeap::new(),
             receivers: Receivers::default(),
             by_total: ByTotal::new(active.collect(), problem.broker_ids().map(cost).collect()),
@@ -149,15 +110,15 @@ type Giver = (Pressure, Reverse<BrokerId>);
 ///
 /// Every broker that can give or take has an entry of its present pressure, besides outdated ones: those of givers are
 /// told by their pressure and dropped; that of a receiver which gave pays no less than it gained, and nobody gains more
-/// from then on. One can't take that pays as much as the most that any gains, nor give that
-/// gains no more than the least that any pays: with every move the most falls or stays and the least rises or stays,
-/// since marginal costs rise with the count.
+/// from then on. One can't take that pays as much as the most that any gains, nor give that gains no more than the least
+/// that any pays: with every move the most falls or stays and the least rises or stays, since marginal costs rise with
+/// the count.
 struct Leveller<'t, 'p> {
     tally: &'t mut Tally<'p>,
     bands: &'t Bands,
     led: &'t mut Led,
     goal: Goal,
-    bench: &'t mut Bench,
+    workplace: &'t mut Workplace,
 }
 
 /// What a giver finds.
@@ -176,38 +137,38 @@ impl<'t, 'p> Leveller<'t, 'p> {
         bands: &'t Bands,
         led: &'t mut Led,
         goal: Goal,
-        bench: &'t mut Bench,
+        workplace: &'t mut Workplace,
     ) -> Self {
         let mut leveller = Leveller {
             tally,
             bands,
             led,
             goal,
-            bench,
+            workplace,
         };
         let most = leveller.enter_givers();
         let least = leveller.enter_receivers(most);
-        leveller.bench.givers.retain(|giver| giver.0.0 > least);
+        leveller.workplace.givers.retain(|giver| giver.0.0 > least);
         leveller
     }
 
     /// Enters every broker that can give. Returns the most that one gains.
     fn enter_givers(&mut self) -> i64 {
-        let mut givers = std::mem::take(&mut self.bench.givers).into_vec();
+        let mut givers = std::mem::take(&mut self.workplace.givers).into_vec();
         givers.clear();
         let gives = |b: &BrokerId| !self.led.by_broker[b.index()].is_empty();
         let giver = |b: BrokerId| (self.pressure_out(b), Reverse(b));
         givers.extend(self.brokers().filter(gives).map(giver));
         let most = givers.iter().map(|giver| giver.0.0).max();
-        self.bench.givers = givers.into();
+        self.workplace.givers = givers.into();
         most.unwrap_or(i64::MIN)
     }
 
     /// Enters every broker that pays less than `most` for taking. Returns the least that one pays.
     fn enter_receivers(&mut self, most: i64) -> i64 {
-        self.bench.by_total.settle();
-        let mut receivers = std::mem::take(&mut self.bench.receivers);
-        let by_total = &self.bench.by_total;
+        self.workplace.by_total.settle();
+        let mut receivers = std::mem::take(&mut self.workplace.receivers);
+        let by_total = &self.workplace.by_total;
         let least = match self.goal {
             Goal::Cluster => {
                 let receiver = |b: BrokerId| {
@@ -235,7 +196,7 @@ impl<'t, 'p> Leveller<'t, 'p> {
                 least
             }
         };
-        self.bench.receivers = receivers;
+        self.workplace.receivers = receivers;
         least.0
     }
 
@@ -246,12 +207,12 @@ impl<'t, 'p> Leveller<'t, 'p> {
             Goal::Cluster => None,
         };
         let is_meant = move |b: &BrokerId| open.is_none_or(|open| open[b.index()]);
-        (self.bench.by_total.order().iter().copied()).filter(is_meant)
+        (self.workplace.by_total.order().iter().copied()).filter(is_meant)
     }
 
     fn run(mut self, pace: &mut Pace<'_, '_>) -> Result<bool, Stop> {
         let mut has_moved = false;
-        while let Some((pressure, Reverse(from))) = self.bench.givers.pop() {
+        while let Some((pressure, Reverse(from))) = self.workplace.givers.pop() {
             pace.step(LOOKUP)?;
             if pressure != self.pressure_out(from) {
                 continue;
@@ -276,7 +237,7 @@ impl<'t, 'p> Leveller<'t, 'p> {
         let mut tried = 0;
         let mut looked_at = 0;
         while tried < RECEIVERS_MAX {
-            let Some((pressure, to)) = self.bench.receivers.get(looked_at) else {
+            let Some((pressure, to)) = self.workplace.receivers.get(looked_at) else {
                 break;
             };
             if gain <= pressure.0 {
@@ -293,7 +254,7 @@ impl<'t, 'p> Leveller<'t, 'p> {
             if self.tally.lead_fits(Some(zone), to, Caps::Configured)
                 && let Some(at) = self.choose(from, to, pace)?
             {
-                self.bench.receivers.take(looked_at - 1);
+                self.workplace.receivers.take(looked_at - 1);
                 return Ok(Found::Move(to, at));
             }
         }
@@ -314,7 +275,7 @@ impl<'t, 'p> Leveller<'t, 'p> {
     ) -> Result<Option<usize>, Stop> {
         let shards = self.led.candidates(from, to);
         let mut best = (u8::MAX, true);
-        let mut suitable = std::mem::take(&mut self.bench.suitable);
+        let mut suitable = std::mem::take(&mut self.workplace.suitable);
         suitable.clear();
         let mut at = self.led.cursor[from.index()];
         let mut unmoved = 0;
@@ -343,7 +304,7 @@ impl<'t, 'p> Leveller<'t, 'p> {
         }
         self.led.cursor[from.index()] = at;
         let best = self.cheapest(&suitable, from, to);
-        self.bench.suitable = suitable;
+        self.workplace.suitable = suitable;
         let Some(best) = best else {
             return Ok(None);
         };
@@ -461,7 +422,7 @@ impl<'t, 'p> Leveller<'t, 'p> {
         self.led.pair(self.tally, entry);
         for b in [from, to] {
             let cost = cluster_pressure(self.tally, self.bands, b, cost_in);
-            self.bench.by_total.change(b, cost);
+            self.workplace.by_total.change(b, cost);
         }
         self.enter_again(from, to, gain);
     }
@@ -474,16 +435,16 @@ impl<'t, 'p> Leveller<'t, 'p> {
     fn enter_again(&mut self, from: BrokerId, to: BrokerId, gain: i64) {
         if !self.led.by_broker[from.index()].is_empty() {
             let giver = (self.pressure_out(from), Reverse(from));
-            self.bench.givers.push(giver);
+            self.workplace.givers.push(giver);
         }
         let giver = (self.pressure_out(to), Reverse(to));
-        let least = self.bench.receivers.least();
+        let least = self.workplace.receivers.least();
         if least.is_some_and(|least| giver.0.0 > least) {
-            self.bench.givers.push(giver);
+            self.workplace.givers.push(giver);
         }
         let receiver = (self.pressure_in(to), to);
         if receiver.0.0 < gain {
-            self.bench.receivers.add(receiver);
+            self.workplace.receivers.add(receiver);
         }
     }
 
@@ -522,19 +483,6 @@ impl<'t, 'p> Leveller<'t, 'p> {
             }
         }
     }
-}
-
-/// What one leader more or less means to the cluster's spread, and how far the broker's total lies above its band.
-#[inline]
-fn cluster_pressure(
-    tally: &Tally<'_>,
-    bands: &Bands,
-    broker: BrokerId,
-    marginal: impl Fn(Band, i64) -> i64,
-) -> (i64, i64) {
-    let band = bands.cluster[broker.index()];
-    let count = tally.counts.leaders[broker.index()];
-    (marginal(band, count), count - band.high)
 }
 
 /// Class of shards that another move of this pass has moved already, after those that moved nowhere.

@@ -2,14 +2,14 @@
 
 use std::collections::VecDeque;
 
-use super::rebalance::Pressure;
+use super::pressure::Pressure;
 use crate::snapshot::BrokerId;
 
 /// What taking costs, and the broker.
 pub(super) type Receiver = (Pressure, BrokerId);
 
-/// Receivers in order. A look takes nothing out, so givers that nobody may take from pass over the same receivers at the
-/// price of a scan.
+/// Receivers in ascending order, the lower id first where they are equal. A look takes nothing out, so givers that
+/// nobody may take from pass over the same receivers at the price of a scan.
 #[derive(Default)]
 pub(super) struct Receivers {
     ascending: VecDeque<Receiver>,
@@ -73,6 +73,7 @@ impl ByTotal {
         by_total.settle();
         by_total
     }
+    /// What one more costs the cluster's spread, and how far the total lies above the band.
     #[inline]
     pub(super) fn cost(&self, broker: BrokerId) -> (i64, i64) {
         self.costs[broker.index()]
