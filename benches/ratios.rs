@@ -28,6 +28,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use table::{Record, Section, grouped};
 
+/// As in the binary.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Seed of every family.
 const SEED: u64 = 1;
 
