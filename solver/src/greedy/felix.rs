@@ -22,14 +22,17 @@
 //!
 //! # Complexity
 //! O(shards + streams · brokers) where little is amiss, O(brokers) for every replica that has to be placed and
-//! O(log brokers) for every optional move; a table of leaders by stream and broker takes 4 bytes a cell.
+//! O(log brokers) for every optional move; a table of leaders by stream and broker takes 4 bytes a cell, a shard about 100 bytes.
 //!
 //! # What it can't do
 //! It exchanges nothing: a shard stays unplaced where room could only be made by moving another out of the way. It
 //! levels leaders and not replicas, and looks at costs only between shards that suit a move equally.
 
+mod led;
 mod place;
+mod pressure;
 mod rebalance;
+mod receivers;
 mod repair;
 mod tally;
 

@@ -106,9 +106,10 @@ pub(super) fn leader(tally: &mut Tally<'_>, bands: &mut Bands, shard: ShardId) -
     let leaving = (tally.of(shard).followers.len() >= tally.factor(shard))
         .then(|| least_wanted(tally, shard))
         .flatten();
+    let row = tally.stream_row(tally.problem.shard(shard).stream);
     let mut best = Best::new(tally, shard);
     for &b in &bands.eligible {
-        let with_room = tier(tally, bands, shard, b, true);
+        let with_room = level_tier(tally, bands, b, i64::from(row[b.index()]));
         if best.is_beyond(with_room) {
             continue;
         }
@@ -248,7 +249,7 @@ fn promotion_tier(
     Some(tier(tally, bands, shard, broker, has_room))
 }
 
-/// Whether a broker that holds no replica may take one and lead.
+/// Whether an eligible broker that holds no replica may take one and lead.
 #[inline]
 fn fits_leading(
     tally: &Tally<'_>,
@@ -257,7 +258,9 @@ fn fits_leading(
     leaving: Option<BrokerId>,
     caps: Caps,
 ) -> bool {
-    tally.leader_fits(shard, to, caps) && tally.replica_fits(shard, to, leaving, caps)
+    tally.leader_fits(shard, to, caps)
+        && !tally.of(shard).holds(to)
+        && tally.new_replica_fits(shard, to, leaving, caps)
 }
 
 #[inline]
@@ -268,20 +271,24 @@ fn tier(
     broker: BrokerId,
     has_room: bool,
 ) -> Tier {
-    let at = broker.index();
     let stream = tally.problem.shard(shard).stream;
-    let leaders = tally.counts.leaders[at];
     if !has_room {
         return Tier::Allowed(Load {
-            count: leaders,
+            count: tally.counts.leaders[broker.index()],
             share: tally.problem.broker(broker).share,
         });
     }
-    if !tally.problem.may_enter(stream, broker) {
+    if !tally.may_enter(stream, broker) {
         return Tier::Room;
     }
-    let of_stream = tally.stream_leaders(stream, broker);
-    let is_under_share = leaders < bands.cluster[at].high;
+    level_tier(tally, bands, broker, tally.stream_leaders(stream, broker))
+}
+
+/// Tier of a broker with room that may be entered and leads so many shards of the stream.
+#[inline]
+fn level_tier(tally: &Tally<'_>, bands: &Bands, broker: BrokerId, of_stream: i64) -> Tier {
+    let at = broker.index();
+    let is_under_share = tally.counts.leaders[at] < bands.cluster[at].high;
     let band = bands.of_stream(broker);
     match (of_stream < band.low, of_stream < band.high, is_under_share) {
         (true, _, true) => Tier::FloorAndShare,

@@ -12,14 +12,17 @@
 //! switched off its member of the pair plays no part and its moves are not made. Each move asserts it.
 //!
 //! # Complexity
-//! A stream that wants no move costs a look at its row, O(brokers), and none until a leader of it moves; one that does O(brokers + moves · log brokers), and
-//! a move at most [`CANDIDATES`] shards. Where rules are in the way a giver tries [`RECEIVERS_MAX`] receivers before it
-//! is given up for this round.
+//! A stream that wants no move costs a look at its row, O(brokers), and none until a leader of it moves; one that does
+//! O(brokers + moves · log brokers) where few of its brokers lead more than the least, and a move at most [`CANDIDATES`]
+//! shards. Where rules are in the way a giver looks at [`RECEIVERS_MAX`] receivers before it is given up for this round.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::BinaryHeap;
 
-use super::tally::{Bands, Caps, LOOKUP, Pace, Tally};
+use super::led::{Led, Listed};
+use super::pressure::{Pressure, cluster_pressure, cost_in, gain_out, wants_move};
+use super::receivers::{ByTotal, Receivers};
+use super::tally::{Bands, Caps, LOOKUP, Origin, Pace, Tally};
 use crate::budget::Stop;
 use crate::snapshot::{Band, BrokerId, ShardId, StreamId};
 
@@ -37,83 +40,6 @@ enum Goal {
     Cluster,
 }
 
-/// How much a broker gains by giving, or pays for taking: (own goal's cost, own excess, cluster's cost, cluster's
-/// excess), so that brokers which are equal for the stream are told apart by their totals.
-type Pressure = (i64, i64, i64, i64);
-
-/// A shard with its stream at hand.
-type Listed = (ShardId, StreamId);
-
-/// Leaders that may move, by broker, with their streams at hand: most are passed over for their stream's sake.
-struct Led {
-    by_broker: Vec<Vec<Listed>>,
-    /// Where the last look at the broker's shards ended.
-    cursor: Vec<usize>,
-    /// Where replicas stay, only a follower can take the lead: the shards by leader and follower.
-    by_pair: Option<HashMap<(BrokerId, BrokerId), Vec<Listed>>>,
-}
-
-impl Led {
-    fn new(tally: &Tally<'_>) -> Self {
-        let brokers = tally.problem.brokers.len();
-        Led {
-            by_broker: vec![Vec::new(); brokers],
-            cursor: vec![0; brokers],
-            by_pair: tally.keeps_replicas().then(HashMap::new),
-        }
-    }
-    fn clear(&mut self) {
-        self.by_broker.iter_mut().for_each(Vec::clear);
-        self.cursor.fill(0);
-        if let Some(pairs) = &mut self.by_pair {
-            pairs.clear();
-        }
-    }
-    /// Lists the leaders of a stream.
-    fn add_stream(&mut self, tally: &Tally<'_>, stream: StreamId) {
-        let shards = tally.problem.stream(stream).shards.clone();
-        for shard in shards.map(ShardId) {
-            if let Some(b) = tally.of(shard).leader
-                && !tally.is_pinned(shard)
-            {
-                self.by_broker[b.index()].push((shard, stream));
-                if self.by_pair.is_some() {
-                    self.pair(tally, (shard, stream));
-                }
-            }
-        }
-    }
-    /// Lists a shard under its leader and each of its followers.
-    fn pair(&mut self, tally: &Tally<'_>, entry: Listed) {
-        let layout = tally.of(entry.0);
-        if let (Some(pairs), Some(leader)) = (&mut self.by_pair, layout.leader) {
-            for &follower in &layout.followers {
-                pairs.entry((leader, follower)).or_default().push(entry);
-            }
-        }
-    }
-    /// Takes a shard out of those lists.
-    fn unpair(&mut self, tally: &Tally<'_>, entry: Listed) {
-        let layout = tally.of(entry.0);
-        if let (Some(pairs), Some(leader)) = (&mut self.by_pair, layout.leader) {
-            for &follower in &layout.followers {
-                if let Some(list) = pairs.get_mut(&(leader, follower))
-                    && let Some(at) = list.iter().position(|listed| *listed == entry)
-                {
-                    list.swap_remove(at);
-                }
-            }
-        }
-    }
-    /// The shards led by `from` that may be handed to `to`, caps and rules aside.
-    fn candidates(&self, from: BrokerId, to: BrokerId) -> &[Listed] {
-        match &self.by_pair {
-            Some(pairs) => pairs.get(&(from, to)).map_or(&[], Vec::as_slice),
-            None => &self.by_broker[from.index()],
-        }
-    }
-}
-
 /// Levels leaders until no admissible move is wanted. Returns whether anything moved.
 pub(super) fn run(
     tally: &mut Tally<'_>,
@@ -123,7 +49,7 @@ pub(super) fn run(
     let problem = tally.problem;
     let mut has_moved = false;
     let mut led = Led::new(tally);
-    let mut heaps = Heaps::default();
+    let mut workplace = Workplace::new(tally, bands);
     if problem.policy.stream_leaders.is_some() {
         for s in (0..problem.streams.len()).map(StreamId::at) {
             pace.step(1)?;
@@ -139,8 +65,8 @@ pub(super) fn run(
             pace.step(4 * problem.brokers.len())?;
             led.clear();
             led.add_stream(tally, s);
-            let leveller = Leveller::new(tally, bands, &mut led, Goal::Stream(s), &mut heaps);
-            has_moved |= leveller.run(pace, &mut heaps)?;
+            let leveller = Leveller::new(tally, bands, &mut led, Goal::Stream(s), &mut workplace);
+            has_moved |= leveller.run(pace)?;
         }
     }
     if problem.policy.cluster_leaders.is_some() && problem.share_total > 0 {
@@ -149,73 +75,50 @@ pub(super) fn run(
             pace.step(1 + 4 * problem.stream(s).shards.len())?;
             led.add_stream(tally, s);
         }
-        let leveller = Leveller::new(tally, bands, &mut led, Goal::Cluster, &mut heaps);
-        has_moved |= leveller.run(pace, &mut heaps)?;
+        let leveller = Leveller::new(tally, bands, &mut led, Goal::Cluster, &mut workplace);
+        has_moved |= leveller.run(pace)?;
     }
     Ok(has_moved)
 }
 
-/// What giving one of `count` gains.
-#[inline]
-fn gain_out(band: Band, count: i64) -> i64 {
-    band.squared(count) - band.squared(count - 1)
+/// What a [`Leveller`] works with and the next one works with again.
+struct Workplace {
+    givers: BinaryHeap<Giver>,
+    receivers: Receivers,
+    by_total: ByTotal,
+    /// Buffer for the shards that suit a move equally, traffic aside, with their places in the list.
+    suitable: Vec<(ShardId, usize)>,
 }
 
-/// What one more than `count` costs.
-#[inline]
-fn cost_in(band: Band, count: i64) -> i64 {
-    band.squared(count + 1) - band.squared(count)
-}
-
-/// Whether some eligible broker of the stream gains more by giving than another pays for taking.
-fn wants_move(tally: &Tally<'_>, bands: &Bands, stream: StreamId) -> bool {
-    let row = tally.stream_row(stream);
-    if let Some(band) = bands.common()
-        && bands.eligible.len() == row.len()
-    {
-        // Both are the larger the larger the count.
-        let most = row.iter().max().map_or(0, |&most| i64::from(most));
-        let least = row.iter().min().map_or(0, |&least| i64::from(least));
-        return most > 0 && gain_out(band, most) > cost_in(band, least);
-    }
-    let mut gain = i64::MIN;
-    let mut cost = i64::MAX;
-    for &b in &bands.eligible {
-        let count = i64::from(row[b.index()]);
-        let band = bands.of_stream(b);
-        if count > 0 {
-            gain = gain.max(gain_out(band, count));
+impl Workplace {
+    fn new(tally: &Tally<'_>, bands: &Bands) -> Self {
+        let problem = tally.problem;
+        let active = problem.broker_ids().filter(|&b| problem.is_active(b));
+        let cost = |b| cluster_pressure(tally, bands, b, cost_in);
+        Workplace {
+            givers: BinaryHeap::new(),
+            receivers: Receivers::default(),
+            by_total: ByTotal::new(active.collect(), problem.broker_ids().map(cost).collect()),
+            suitable: Vec::new(),
         }
-        cost = cost.min(cost_in(band, count));
     }
-    gain > cost
-}
-
-/// Room for the entries of a [`Leveller`], used again by the next.
-#[derive(Default)]
-struct Heaps {
-    givers: Vec<Giver>,
-    receivers: Vec<Receiver>,
 }
 
 type Giver = (Pressure, Reverse<BrokerId>);
-type Receiver = Reverse<(Pressure, BrokerId)>;
 
 /// One goal's moves, from the broker that gains most by giving to the one that pays least for taking.
 ///
-/// Every broker that can give or take has an entry of its present pressure in that heap, besides outdated ones, which
-/// are told by their pressure and dropped. One can't take that pays as much as the most that any gains, nor give that
-/// gains no more than the least that any pays: with every move the most falls or stays and the least rises or stays,
-/// since marginal costs rise with the count.
+/// Every broker that can give or take has an entry of its present pressure, besides outdated ones: those of givers are
+/// told by their pressure and dropped; that of a receiver which gave pays no less than it gained, and nobody gains more
+/// from then on. One can't take that pays as much as the most that any gains, nor give that gains no more than the least
+/// that any pays: with every move the most falls or stays and the least rises or stays, since marginal costs rise with
+/// the count.
 struct Leveller<'t, 'p> {
     tally: &'t mut Tally<'p>,
     bands: &'t Bands,
     led: &'t mut Led,
     goal: Goal,
-    givers: BinaryHeap<Giver>,
-    receivers: BinaryHeap<Receiver>,
-    /// Buffer for receivers that can't take from the giver at hand.
-    refused: Vec<Receiver>,
+    workplace: &'t mut Workplace,
 }
 
 /// What a giver finds.
@@ -234,47 +137,82 @@ impl<'t, 'p> Leveller<'t, 'p> {
         bands: &'t Bands,
         led: &'t mut Led,
         goal: Goal,
-        heaps: &mut Heaps,
+        workplace: &'t mut Workplace,
     ) -> Self {
         let mut leveller = Leveller {
             tally,
             bands,
             led,
             goal,
-            givers: BinaryHeap::new(),
-            receivers: BinaryHeap::new(),
-            refused: Vec::new(),
+            workplace,
         };
-        let mut givers = std::mem::take(&mut heaps.givers);
-        let mut receivers = std::mem::take(&mut heaps.receivers);
-        givers.clear();
-        receivers.clear();
-        let mut enter = |b: BrokerId| {
-            if !leveller.led.by_broker[b.index()].is_empty() {
-                givers.push((leveller.pressure_out(b), Reverse(b)));
-            }
-            receivers.push(Reverse((leveller.pressure_in(b), b)));
-        };
-        match goal {
-            Goal::Stream(_) => bands.eligible.iter().copied().for_each(&mut enter),
-            Goal::Cluster => {
-                let problem = leveller.tally.problem;
-                let ids = problem.broker_ids();
-                ids.filter(|&b| problem.is_active(b)).for_each(&mut enter);
-            }
-        }
-        let most = givers.iter().map(|giver| giver.0.0).max();
-        let least = receivers.iter().map(|receiver| receiver.0.0.0).min();
-        givers.retain(|giver| least.is_some_and(|least| giver.0.0 > least));
-        receivers.retain(|receiver| most.is_some_and(|most| receiver.0.0.0 < most));
-        leveller.givers = givers.into();
-        leveller.receivers = receivers.into();
+        let most = leveller.enter_givers();
+        let least = leveller.enter_receivers(most);
+        leveller.workplace.givers.retain(|giver| giver.0.0 > least);
         leveller
     }
 
-    fn run(mut self, pace: &mut Pace<'_, '_>, heaps: &mut Heaps) -> Result<bool, Stop> {
+    /// Enters every broker that can give. Returns the most that one gains.
+    fn enter_givers(&mut self) -> i64 {
+        let mut givers = std::mem::take(&mut self.workplace.givers).into_vec();
+        givers.clear();
+        let gives = |b: &BrokerId| !self.led.by_broker[b.index()].is_empty();
+        let giver = |b: BrokerId| (self.pressure_out(b), Reverse(b));
+        givers.extend(self.brokers().filter(gives).map(giver));
+        let most = givers.iter().map(|giver| giver.0.0).max();
+        self.workplace.givers = givers.into();
+        most.unwrap_or(i64::MIN)
+    }
+
+    /// Enters every broker that pays less than `most` for taking. Returns the least that one pays.
+    fn enter_receivers(&mut self, most: i64) -> i64 {
+        self.workplace.by_total.settle();
+        let mut receivers = std::mem::take(&mut self.workplace.receivers);
+        let by_total = &self.workplace.by_total;
+        let least = match self.goal {
+            Goal::Cluster => {
+                let receiver = |b: BrokerId| {
+                    let (cost, excess) = by_total.cost(b);
+                    (cost < most).then_some(((cost, excess, 0, 0), b))
+                };
+                let least = self.brokers().next().map(|b| by_total.cost(b));
+                let least = least.unwrap_or((i64::MAX, 0));
+                receivers.refill(self.brokers().filter_map(receiver), least);
+                least
+            }
+            Goal::Stream(s) => {
+                let row = self.tally.stream_row(s);
+                let own = |b: BrokerId| {
+                    let (band, count) = (self.bands.of_stream(b), i64::from(row[b.index()]));
+                    (cost_in(band, count), count - band.high)
+                };
+                let receiver = |b: BrokerId| {
+                    let (cost, excess) = own(b);
+                    let (total, above) = by_total.cost(b);
+                    (cost < most).then_some(((cost, excess, total, above), b))
+                };
+                let least = self.brokers().map(own).min().unwrap_or((i64::MAX, 0));
+                receivers.refill(self.brokers().filter_map(receiver), least);
+                least
+            }
+        };
+        self.workplace.receivers = receivers;
+        least.0
+    }
+
+    /// Those that may give and take, by total.
+    fn brokers(&self) -> impl Iterator<Item = BrokerId> {
+        let open = match self.goal {
+            Goal::Stream(s) => self.tally.closed_to_some(s),
+            Goal::Cluster => None,
+        };
+        let is_meant = move |b: &BrokerId| open.is_none_or(|open| open[b.index()]);
+        (self.workplace.by_total.order().iter().copied()).filter(is_meant)
+    }
+
+    fn run(mut self, pace: &mut Pace<'_, '_>) -> Result<bool, Stop> {
         let mut has_moved = false;
-        while let Some((pressure, Reverse(from))) = self.givers.pop() {
+        while let Some((pressure, Reverse(from))) = self.workplace.givers.pop() {
             pace.step(LOOKUP)?;
             if pressure != self.pressure_out(from) {
                 continue;
@@ -289,42 +227,42 @@ impl<'t, 'p> Leveller<'t, 'p> {
                 Found::TooDear => break,
             }
         }
-        heaps.givers = self.givers.into_vec();
-        heaps.receivers = self.receivers.into_vec();
         Ok(has_moved)
     }
 
     /// The receiver that pays least among those that one of `from`'s shards may move to, and that shard's place in
     /// the list of `from`.
     fn find(&mut self, from: BrokerId, gain: i64, pace: &mut Pace<'_, '_>) -> Result<Found, Stop> {
-        let mut refused = std::mem::take(&mut self.refused);
+        let zone = self.tally.problem.zone_of(from);
         let mut tried = 0;
-        let mut found = Found::TooDear;
-        while let Some(&Reverse((pressure, to))) = self.receivers.peek() {
-            if pressure != self.pressure_in(to) {
-                self.receivers.pop();
-                continue;
-            }
-            if gain <= pressure.0 || tried == RECEIVERS_MAX {
+        let mut looked_at = 0;
+        while tried < RECEIVERS_MAX {
+            let Some((pressure, to)) = self.workplace.receivers.get(looked_at) else {
+                break;
+            };
+            if gain <= pressure.0 {
                 break;
             }
-            found = Found::Nothing;
-            self.receivers.pop();
+            looked_at += 1;
             if self.led.candidates(from, to).is_empty() {
                 pace.step(LOOKUP)?;
-                refused.push(Reverse((pressure, to)));
                 continue;
             }
+            pace.step(1)?;
             tried += 1;
-            if let Some(at) = self.choose(from, to, pace)? {
-                found = Found::Move(to, at);
-                break;
+            // Whether a cap leaves room for a further leader is the same for all shards of `from`.
+            if self.tally.lead_fits(Some(zone), to, Caps::Configured)
+                && let Some(at) = self.choose(from, to, pace)?
+            {
+                self.workplace.receivers.take(looked_at - 1);
+                return Ok(Found::Move(to, at));
             }
-            refused.push(Reverse((pressure, to)));
         }
-        self.receivers.extend(refused.drain(..));
-        self.refused = refused;
-        Ok(found)
+        Ok(if looked_at == 0 {
+            Found::TooDear
+        } else {
+            Found::Nothing
+        })
     }
 
     /// The shard that had best move: one that is nowhere yet and moves free of charge, else one that hasn't moved,
@@ -336,12 +274,9 @@ impl<'t, 'p> Leveller<'t, 'p> {
         pace: &mut Pace<'_, '_>,
     ) -> Result<Option<usize>, Stop> {
         let shards = self.led.candidates(from, to);
-        // Whether a cap leaves room for a further leader is the same for all of them.
-        let fits = |&(shard, _): &Listed| self.tally.leader_fits(shard, to, Caps::Configured);
-        if !shards.first().is_some_and(fits) {
-            return Ok(None);
-        }
-        let mut best = None;
+        let mut best = (u8::MAX, true);
+        let mut suitable = std::mem::take(&mut self.workplace.suitable);
+        suitable.clear();
         let mut at = self.led.cursor[from.index()];
         let mut unmoved = 0;
         for _ in 0..shards.len() {
@@ -349,13 +284,17 @@ impl<'t, 'p> Leveller<'t, 'p> {
                 at = 0;
             }
             pace.step(1)?;
-            let (shard, stream) = shards[at];
-            let suits = self.goal != Goal::Cluster || self.suits_stream(stream, from, to);
-            if suits && let Some(key) = self.admits(shard, from, to) {
+            let entry = shards[at];
+            let suits = self.goal != Goal::Cluster || self.suits_stream(entry.stream, from, to);
+            if suits && let Some(class) = self.admits(entry, from, to) {
                 pace.step(LOOKUP)?;
-                unmoved += usize::from(key.0 < HAS_MOVED);
-                if best.is_none_or(|(best, _)| key < best) {
-                    best = Some((key, at));
+                unmoved += usize::from(class.0 < HAS_MOVED);
+                if class < best {
+                    best = class;
+                    suitable.clear();
+                }
+                if class == best {
+                    suitable.push((entry.shard, at));
                 }
             }
             at += 1;
@@ -364,7 +303,9 @@ impl<'t, 'p> Leveller<'t, 'p> {
             }
         }
         self.led.cursor[from.index()] = at;
-        let Some((_, best)) = best else {
+        let best = self.cheapest(&suitable, from, to);
+        self.workplace.suitable = suitable;
+        let Some(best) = best else {
             return Ok(None);
         };
         let entry = self.led.candidates(from, to)[best];
@@ -375,24 +316,41 @@ impl<'t, 'p> Leveller<'t, 'p> {
         Ok(all.iter().position(|listed| *listed == entry))
     }
 
-    /// How well the shard suits the move, less is better; `None` where a rule forbids it.
-    fn admits(
+    /// The place of the shard whose traffic costs least after the move, compared with before.
+    fn cheapest(
         &self,
-        shard: ShardId,
+        suitable: &[(ShardId, usize)],
         from: BrokerId,
         to: BrokerId,
-    ) -> Option<(u8, bool, i64, ShardId)> {
+    ) -> Option<usize> {
+        let problem = self.tally.problem;
+        let (old, new) = (problem.zone_of(from), problem.zone_of(to));
+        let traffic = |shard: ShardId| {
+            let traffic = &problem.shard(shard).leader_traffic;
+            traffic.cross(new) - traffic.cross(old)
+        };
+        let best = if old == new {
+            suitable.iter().min_by_key(|&&(shard, _)| shard)
+        } else {
+            (suitable.iter()).min_by_key(|&&(shard, _)| (traffic(shard), shard))
+        };
+        best.map(|&(_, at)| at)
+    }
+
+    /// How well the shard suits the move, traffic aside, less is better; `None` where a rule forbids it.
+    #[inline]
+    fn admits(&self, listed: Listed, from: BrokerId, to: BrokerId) -> Option<(u8, bool)> {
         let tally = &*self.tally;
         let problem = tally.problem;
-        let s = problem.shard(shard);
-        if !problem.may_enter(s.stream, to) {
+        let shard = listed.shard;
+        if !tally.may_enter(listed.stream, to) {
             return None;
         }
-        let is_promotion = tally.of(shard).holds(to);
+        let is_promotion = !listed.is_alone && tally.of(shard).holds(to);
         if !is_promotion
             && (tally.keeps_replicas()
-                || !tally.replica_fits(shard, to, Some(from), Caps::Configured)
-                || tally.lowers_zones(shard, from, to))
+                || !tally.new_replica_fits(shard, to, Some(from), Caps::Configured)
+                || !listed.is_alone && tally.lowers_zones(shard, from, to))
         {
             return None;
         }
@@ -401,37 +359,40 @@ impl<'t, 'p> Leveller<'t, 'p> {
         if old != new && tally.counts.zone_leaders[old.index()] <= wanted_in_zone {
             return None;
         }
-        let has_moved = if problem.is_free_to_place(s) {
-            0
-        } else if s.present.leader == Some(from) {
-            HAS_MOVED - 1
-        } else {
-            HAS_MOVED
+        let has_moved = match listed.origin {
+            Origin::Nowhere => 0,
+            Origin::At(leader) if leader == Some(from) => HAS_MOVED - 1,
+            Origin::At(_) => HAS_MOVED,
         };
-        let traffic = s.leader_traffic.cross(new) - s.leader_traffic.cross(old);
-        Some((has_moved, !is_promotion, traffic, shard))
+        Some((has_moved, !is_promotion))
     }
 
     /// Whether a cluster move of one leader of the stream leaves the stream no less level.
     fn suits_stream(&self, stream: StreamId, from: BrokerId, to: BrokerId) -> bool {
         let problem = self.tally.problem;
-        if !(problem.may_enter(stream, from) && problem.may_enter(stream, to)) {
+        if !(self.tally.may_enter(stream, from) && self.tally.may_enter(stream, to)) {
             return false;
         }
         let Some(spread) = problem.policy.stream_leaders else {
             return true;
         };
-        let s = problem.stream(stream);
-        let counts = [from, to].map(|b| self.tally.stream_leaders(stream, b));
         let shares = [from, to].map(|b| problem.broker(b).share);
-        if shares[0] == shares[1] && (counts[1] < counts[0] || spread.slack == 0) {
-            return counts[1] < counts[0];
+        let is_even = shares[0] == shares[1];
+        let taken = self.tally.stream_leaders(stream, to);
+        // `from` leads at least one, and looking up how many takes its time.
+        if is_even && taken == 0 {
+            return true;
         }
+        let given = self.tally.stream_leaders(stream, from);
+        if is_even && (taken < given || spread.slack == 0) {
+            return taken < given;
+        }
+        let s = problem.stream(stream);
         if s.share_total == 0 {
             return true;
         }
         let band = |share| Band::new(s.shard_count(), share, s.share_total, spread.slack);
-        gain_out(band(shares[0]), counts[0]) >= cost_in(band(shares[1]), counts[1])
+        gain_out(band(shares[0]), given) >= cost_in(band(shares[1]), taken)
     }
 
     /// Moves the lead of the shard at `at` in the list of `from`: roles are swapped where `to` holds a follower, else
@@ -443,10 +404,11 @@ impl<'t, 'p> Leveller<'t, 'p> {
         );
         let entry = self.led.by_broker[from.index()].swap_remove(at);
         debug_assert!(
-            self.goal != Goal::Cluster || self.suits_stream(entry.1, from, to),
+            self.goal != Goal::Cluster || self.suits_stream(entry.stream, from, to),
             "a cluster move raises no stream's sum"
         );
-        let shard = entry.0;
+        let shard = entry.shard;
+        let gain = self.pressure_out(from).0;
         self.led.unpair(self.tally, entry);
         let is_promotion = self.tally.of(shard).holds(to);
         if !is_promotion {
@@ -458,23 +420,32 @@ impl<'t, 'p> Leveller<'t, 'p> {
         }
         self.led.by_broker[to.index()].push(entry);
         self.led.pair(self.tally, entry);
-        self.enter_again(from, to);
+        for b in [from, to] {
+            let cost = cluster_pressure(self.tally, self.bands, b, cost_in);
+            self.workplace.by_total.change(b, cost);
+        }
+        self.enter_again(from, to, gain);
     }
 
-    /// Enters both ends of a move again, as far as they can give or take.
+    /// Enters both ends of a move that gained so much again, as far as they can give or take.
     ///
-    /// To take, `from` would pay what it has just gained, and nobody will gain more. To give, `to` would gain what it has
-    /// just paid, and that is enough only where somebody pays less who was refused by the last giver.
-    fn enter_again(&mut self, from: BrokerId, to: BrokerId) {
+    /// To take, `from` would pay what it has just gained, and nobody will gain more; `to` can take again only while it
+    /// pays less. To give, `to` would gain what it has just paid, and that is enough only where somebody pays less who was
+    /// refused by the last giver.
+    fn enter_again(&mut self, from: BrokerId, to: BrokerId, gain: i64) {
         if !self.led.by_broker[from.index()].is_empty() {
-            self.givers.push((self.pressure_out(from), Reverse(from)));
+            let giver = (self.pressure_out(from), Reverse(from));
+            self.workplace.givers.push(giver);
         }
-        let gain = self.pressure_out(to);
-        let is_more = |Reverse((least, _)): &Receiver| gain.0 > least.0;
-        if self.receivers.peek().is_some_and(is_more) {
-            self.givers.push((gain, Reverse(to)));
+        let giver = (self.pressure_out(to), Reverse(to));
+        let least = self.workplace.receivers.least();
+        if least.is_some_and(|least| giver.0.0 > least) {
+            self.workplace.givers.push(giver);
         }
-        self.receivers.push(Reverse((self.pressure_in(to), to)));
+        let receiver = (self.pressure_in(to), to);
+        if receiver.0.0 < gain {
+            self.workplace.receivers.add(receiver);
+        }
     }
 
     #[inline]
@@ -486,22 +457,29 @@ impl<'t, 'p> Leveller<'t, 'p> {
         self.pressure(broker, cost_in)
     }
     #[inline]
-    fn pressure(&self, broker: BrokerId, marginal: fn(Band, i64) -> i64) -> Pressure {
-        let at = broker.index();
-        let total = self.tally.counts.leaders[at];
-        let cluster = self.bands.cluster[at];
-        let overall = (marginal(cluster, total), total - cluster.high);
+    fn pressure(&self, broker: BrokerId, marginal: impl Fn(Band, i64) -> i64) -> Pressure {
+        let own = self.own_pressure(broker, &marginal);
+        let overall =
+            self.beyond_goal(|| cluster_pressure(self.tally, self.bands, broker, marginal));
+        (own.0, own.1, overall.0, overall.1)
+    }
+    /// The cluster's part of the pressure, where the cluster isn't the goal itself.
+    #[inline]
+    fn beyond_goal(&self, overall: impl FnOnce() -> (i64, i64)) -> (i64, i64) {
         match self.goal {
-            Goal::Cluster => (overall.0, overall.1, 0, 0),
+            Goal::Stream(_) => overall(),
+            Goal::Cluster => (0, 0),
+        }
+    }
+    /// The goal's part of the pressure.
+    #[inline]
+    fn own_pressure(&self, broker: BrokerId, marginal: impl Fn(Band, i64) -> i64) -> (i64, i64) {
+        match self.goal {
+            Goal::Cluster => cluster_pressure(self.tally, self.bands, broker, marginal),
             Goal::Stream(s) => {
-                let count = self.tally.stream_leaders(s, broker);
                 let band = self.bands.of_stream(broker);
-                (
-                    marginal(band, count),
-                    count - band.high,
-                    overall.0,
-                    overall.1,
-                )
+                let count = self.tally.stream_leaders(s, broker);
+                (marginal(band, count), count - band.high)
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::budget::{Budget, Stop};
 use crate::snapshot::{
-    Assignment, Band, BrokerId, Counts, Limits, Problem, Roles, ShardId, StreamId,
+    Assignment, Band, BrokerId, Counts, Limits, Problem, Roles, ShardId, StreamId, ZoneId,
 };
 
 /// Units of work, of a few nanoseconds each, between two polls of the interrupt: well under a millisecond.
@@ -43,6 +43,15 @@ pub(super) enum Caps {
     InForce,
 }
 
+/// Where a shard is led in the present layout.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// It is new or lost: placing it is free.
+    Nowhere,
+    /// By this broker, live or not, if any.
+    At(Option<BrokerId>),
+}
+
 /// The layout as planned so far.
 ///
 /// Invariants: `placement` holds live replicas only, followers in canonical order; `counts` and `by_stream` are
@@ -55,6 +64,12 @@ pub(super) struct Tally<'p> {
     /// Leaders by stream and broker, a row a stream.
     by_stream: Vec<u32>,
     is_pinned: Vec<bool>,
+    /// By broker: is `ACTIVE`.
+    is_active: Vec<bool>,
+    /// By stream: open to every broker. With it, most looks at a shard touch no table of its stream.
+    is_open: Vec<bool>,
+    /// By shard.
+    origin: Vec<Origin>,
     /// By stream: its row is the one that was last found to be level.
     is_level: Vec<bool>,
 }
@@ -64,12 +79,18 @@ impl<'p> Tally<'p> {
         let brokers = problem.brokers.len();
         let mut by_stream = vec![0; problem.streams.len() * brokers];
         let mut placement = Vec::with_capacity(problem.shards.len());
+        let mut origin = Vec::with_capacity(problem.shards.len());
         for shard in &problem.shards {
             pace.step(LOOKUP + shard.present.followers.len())?;
             let leader = problem.live_leader(shard);
             if let Some(b) = leader {
                 by_stream[shard.stream.index() * brokers + b.index()] += 1;
             }
+            origin.push(if problem.is_free_to_place(shard) {
+                Origin::Nowhere
+            } else {
+                Origin::At(shard.present.leader)
+            });
             let followers = &shard.present.followers;
             placement.push(Assignment {
                 leader,
@@ -87,6 +108,13 @@ impl<'p> Tally<'p> {
             configured: configured(problem),
             by_stream,
             is_pinned: problem.shards.iter().map(|s| s.is_pinned).collect(),
+            is_active: (problem.broker_ids())
+                .map(|b| problem.is_active(b))
+                .collect(),
+            is_open: (problem.streams.iter())
+                .map(|s| s.open.iter().all(|&open| open))
+                .collect(),
+            origin,
             is_level: vec![false; problem.streams.len()],
         })
     }
@@ -101,6 +129,21 @@ impl<'p> Tally<'p> {
     pub(super) fn stream_row(&self, stream: StreamId) -> &[u32] {
         let brokers = self.problem.brokers.len();
         &self.by_stream[stream.index() * brokers..][..brokers]
+    }
+    /// Where the shard is led in the present layout.
+    #[inline]
+    pub(super) fn origin(&self, shard: ShardId) -> Origin {
+        self.origin[shard.index()]
+    }
+    /// Whether a new replica of the stream may be put there, caps aside.
+    #[inline]
+    pub(super) fn may_enter(&self, stream: StreamId, broker: BrokerId) -> bool {
+        self.is_active[broker.index()]
+            && (self.is_open[stream.index()] || self.problem.may_enter(stream, broker))
+    }
+    /// By broker: open to the stream; `None` where every broker is.
+    pub(super) fn closed_to_some(&self, stream: StreamId) -> Option<&[bool]> {
+        (!self.is_open[stream.index()]).then(|| &self.problem.stream(stream).open[..])
     }
     /// Whether the shard keeps its replicas and their roles.
     #[inline]
@@ -155,13 +198,19 @@ impl<'p> Tally<'p> {
     /// Whether one more leader fits on `to` when it takes over from the shard's leader, if there is one.
     #[inline]
     pub(super) fn leader_fits(&self, shard: ShardId, to: BrokerId, caps: Caps) -> bool {
+        let leader = self.of(shard).leader;
+        self.lead_fits(leader.map(|b| self.problem.zone_of(b)), to, caps)
+    }
+    /// Whether one more leader fits on `to` when it takes over from one in the zone `from`, if there is one.
+    #[inline]
+    pub(super) fn lead_fits(&self, from: Option<ZoneId>, to: BrokerId, caps: Caps) -> bool {
         let limit = self.limit(caps);
         if self.counts.leaders[to.index()] >= limit.leaders[to.index()] {
             return false;
         }
         let zone = self.problem.zone_of(to);
         self.counts.zone_leaders[zone.index()] < limit.zone_leaders[zone.index()]
-            || self.of(shard).leader.map(|b| self.problem.zone_of(b)) == Some(zone)
+            || from == Some(zone)
     }
     /// Whether a replica of the shard may be added on `to` while the one on `leaving` goes.
     #[inline]
@@ -172,11 +221,21 @@ impl<'p> Tally<'p> {
         leaving: Option<BrokerId>,
         caps: Caps,
     ) -> bool {
+        self.may_enter(self.problem.shard(shard).stream, to)
+            && !self.of(shard).holds(to)
+            && self.new_replica_fits(shard, to, leaving, caps)
+    }
+    /// The same where `to` may be entered and holds no replica.
+    #[inline]
+    pub(super) fn new_replica_fits(
+        &self,
+        shard: ShardId,
+        to: BrokerId,
+        leaving: Option<BrokerId>,
+        caps: Caps,
+    ) -> bool {
         let limit = self.limit(caps);
-        if self.counts.replicas[to.index()] >= limit.replicas[to.index()]
-            || !self.problem.may_enter(self.problem.shard(shard).stream, to)
-            || self.of(shard).holds(to)
-        {
+        if self.counts.replicas[to.index()] >= limit.replicas[to.index()] {
             return false;
         }
         let zone = self.problem.zone_of(to);
