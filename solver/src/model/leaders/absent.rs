@@ -94,14 +94,14 @@ impl Absent {
     }
 }
 
-/// Whether the network needs the exit from the start, given that no shard of the stream is pinned or sits there: for the
-/// stream's floor, or for its ceiling of zero, which has to have a price.
+/// Whether the network needs the exit from the start, given that no shard of the stream is pinned or sits there.
 pub(super) fn is_needed(problem: &Problem, s: StreamId, b: BrokerId) -> bool {
     let band = problem.stream_leader_band(s, b);
-    band.is_some_and(|band| band.low > 0 || band.high <= 0)
+    band.is_some_and(|band| band.low > 0)
 }
 
-/// Most leaders of the stream on the broker, one more than can flow where there is no ceiling.
+/// Most leaders of the stream on the broker, one more than can flow where there is no ceiling. An exit that a ceiling of
+/// zero closes is added all the same: it needs a price.
 pub(super) fn upper(problem: &Problem, s: StreamId, b: BrokerId) -> i64 {
     let all = problem.stream(s).shards.len() as i64 + 1;
     let band = problem.stream_leader_band(s, b);
