@@ -51,12 +51,14 @@ deadlines: bootstrap
 	cargo build --workspace --locked --bin soak
 	@sh scripts/soak.sh deadlines --count $(SOLVES) --seed $(SEED)
 
-# Every fuzz target for SECONDS_EACH seconds, from the corpus that is kept; needs a nightly toolchain and cargo-fuzz.
-# What is found on the way stays in fuzz/target.
+# Every fuzz target for SECONDS_EACH seconds, from the seeds and the corpus that earlier runs left (fuzz/corpus/NAME and
+# NAME.tar.gz); needs a nightly toolchain and cargo-fuzz. What is found on the way stays in fuzz/target.
 SECONDS_EACH ?= 60
 fuzz:
 	@for target in $$(cargo +nightly fuzz list); do \
-		mkdir -p fuzz/target/corpus/$$target; \
-		cargo +nightly fuzz run $$target fuzz/target/corpus/$$target fuzz/corpus/$$target -- \
+		corpus=fuzz/target/corpus/$$target; \
+		mkdir -p $$corpus; \
+		if [ -f fuzz/corpus/$$target.tar.gz ]; then tar -xzf fuzz/corpus/$$target.tar.gz -C $$corpus; fi; \
+		cargo +nightly fuzz run $$target $$corpus fuzz/corpus/$$target -- \
 			-max_total_time=$(SECONDS_EACH) -max_len=4096 -timeout=10 -rss_limit_mb=4096 || exit 1; \
 	done

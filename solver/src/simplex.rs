@@ -43,6 +43,8 @@
 //! O(nodes + arcs) to begin or restrict a rank. Nothing is allocated between pivots. All choices follow the order
 //! of arcs and nodes: same input, same answer.
 //!
+//! **Memory.** 45 bytes an arc, the artificial ones included; 64 a node (`Place` 48, `Level` 16).
+//!
 //! **Failure.** [`MinimizeError`]: costs out of range (before anything is touched), an uncapacitated cycle of
 //! negative cost, or a spent budget. After each of them the flow is feasible, no worse in the rank than before,
 //! unchanged in earlier ranks, and the potentials are those of the tree.

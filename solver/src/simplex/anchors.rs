@@ -23,6 +23,8 @@ struct Level {
     depth: u32,
 }
 
+const _: () = assert!(size_of::<Level>() <= 16);
+
 /// An anchor's place among anchors.
 #[derive(Clone, Copy, Debug)]
 struct Anchor {

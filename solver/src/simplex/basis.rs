@@ -23,6 +23,8 @@ pub(super) struct Place {
     pub(super) is_source: bool,
 }
 
+const _: () = assert!(size_of::<Place>() <= 48);
+
 /// What hangs a node from another.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Link {

@@ -18,13 +18,18 @@ use super::{FAR, MinimizeError, Simplex};
 use crate::budget::Budget;
 use crate::network::{ArcId, NodeId, RankCost};
 
+/// Most that a price, and what comes on top of it, may be: two of both on each way to the root leave potentials far from
+/// the end of `i64`.
+const PRICE_MAX: i64 = 1 << 57;
+
 /// A simplex whose shared arcs have prices instead of bounds.
 ///
 /// The flow is feasible but for those bounds. Until [`Relaxed::close`] it is not to be had.
 pub struct Relaxed<'s> {
     simplex: &'s mut Simplex,
     shared: Vec<Shared>,
-    reach: i64,
+    /// Of prices.
+    limit: i64,
 }
 
 /// A shared arc while it has no bounds.
@@ -52,14 +57,14 @@ impl Simplex {
         shared: &[(ArcId, i64)],
         budget: &mut Budget<'_>,
     ) -> Result<Relaxed<'_>, MinimizeError> {
-        let reach = self.load(rank)?;
+        let limit = self.load(rank)?.min(PRICE_MAX);
         let mut relaxed = Vec::new();
         for &(id, price) in shared {
             let arc = self.tree.root() + id.index();
             if !self.is_in_tree(arc) || self.slopes.is_bent(arc) {
                 continue;
             }
-            self.slopes.unit[arc] += price.clamp(-reach, reach);
+            self.slopes.unit[arc] += price.clamp(-limit, limit);
             relaxed.push(Shared {
                 arc,
                 low: self.arcs.low[arc],
@@ -74,7 +79,7 @@ impl Simplex {
         let relaxed = Relaxed {
             simplex: self,
             shared: relaxed,
-            reach,
+            limit,
         };
         match outcome {
             Ok(()) => Ok(relaxed),
@@ -148,7 +153,7 @@ impl Relaxed<'_> {
         for of in &mut self.shared {
             let flow = simplex.live_flow(of.arc);
             let overload = flow - flow.clamp(of.low, of.high);
-            let new = surcharge((of.low, of.high), overload).clamp(-self.reach, self.reach);
+            let new = surcharge((of.low, of.high), overload).clamp(-self.limit, self.limit);
             let by = of.surcharge - new;
             if by == 0 {
                 continue;

@@ -1,11 +1,11 @@
 //! From an admissible placement to the optimum.
 //!
 //! 1. *Tree*: each node by its cheapest way at guessed prices (`tree`).
-//! 2. *Sweep*, where the first rank is `weighted` and the network is large or prices were given: streams are solved one after another, while counts of brokers and
-//!    zones have prices instead of bounds ([`crate::simplex::Relaxed`]). A price rises with what its count is above its
-//!    bounds, by [`STEP`] times what an arc costs on average at an overload of the whole bound, and falls below them.
-//!    One sweep leaves some 0.1 % of the shards of a large cluster outside the bounds. More sweeps were no faster in
-//!    all, nor were prices from a sample of the streams.
+//! 2. *Sweep*, where the first rank is `weighted` and the network is large or prices were given: streams are solved one
+//!    after another, while counts of brokers and zones have prices instead of bounds ([`crate::simplex::Relaxed`]). A
+//!    price rises with what its count is above its bounds, by [`STEP`] times what an arc costs on average at an overload
+//!    of the whole bound, and falls below them. One sweep leaves some 0.1 % of the shards of a large cluster outside the
+//!    bounds.
 //! 3. *Ranks*: minimised one after another by the simplex. Exits are added where prices ask for them (`absent`).
 
 use super::absent::{Absent, Wanted};
@@ -150,7 +150,7 @@ impl<'m, 'p> Search<'m, 'p> {
             relaxed: self.simplex.relax(cost, &self.prices, budget)?,
             absent: self.absent.as_mut(),
             added: &mut self.added,
-            step: STEP * average(&cost.unit),
+            step: average(&cost.unit).saturating_mul(STEP),
             counts: self.prices.len() as u64,
             repriced: 0,
         };
