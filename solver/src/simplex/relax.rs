@@ -27,13 +27,13 @@ const PRICE_MAX: i64 = 1 << 57;
 /// The flow is feasible but for those bounds. Until [`Relaxed::close`] it is not to be had.
 pub struct Relaxed<'s> {
     simplex: &'s mut Simplex,
-    shared: Vec<Shared>,
+    pub(super) shared: Vec<Shared>,
     /// Of prices.
     limit: i64,
 }
 
 /// A shared arc while it has no bounds.
-struct Shared {
+pub(super) struct Shared {
     arc: usize,
     low: i64,
     high: i64,

@@ -122,3 +122,39 @@ fn the_value_follows_the_cost() {
         assert_eq!(start + simplex.value, ranks[0].total(simplex.flow()));
     }
 }
+
+/// Costs and prices at the ends of their range, arcs that lose their bounds and get them back: the optimum is the same.
+#[test]
+fn prices_change_the_way_alone() {
+    let mut relaxed_arcs = 0;
+    for seed in 0..300 {
+        let (network, flow, ranks) = case(seed);
+        let scale = if seed % 2 == 0 { 1 } else { 1 << 52 };
+        let unit = ranks[0].unit.iter().map(|unit| unit * scale).collect();
+        let cost = RankCost::linear(unit);
+        let mut budget = Budget::new(None, &never);
+        let mut simplex = Simplex::from_flow(&network, flow, &[]).unwrap();
+        simplex.minimize(&cost, &mut budget).unwrap();
+        let optimum = cost.total(simplex.flow());
+        let mut rng = Rng(seed);
+        let mut price = || [i64::MAX, i64::MIN, scale, -3 * scale][rng.below(4) as usize];
+        let shared: Vec<_> = network
+            .arcs()
+            .step_by(4)
+            .map(|arc| (arc, price()))
+            .collect();
+        let mut relaxed = simplex.relax(&cost, &shared, &mut budget).unwrap();
+        relaxed_arcs += relaxed.shared.len();
+        for surcharge in [0, i64::MAX, i64::MIN] {
+            relaxed.reprice(|_, overload| surcharge.saturating_mul(overload.signum()));
+            // Without bounds a cycle may have no end; then the flow stays what it was.
+            if let Err(error) = relaxed.solve(0, &mut budget) {
+                assert!(matches!(error, MinimizeError::Unbounded { .. }), "{error}");
+            }
+        }
+        relaxed.close();
+        simplex.minimize(&cost, &mut budget).unwrap();
+        assert_eq!(cost.total(simplex.flow()), optimum, "seed {seed}");
+    }
+    assert!(relaxed_arcs > 300, "{relaxed_arcs}");
+}
