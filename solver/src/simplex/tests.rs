@@ -130,12 +130,16 @@ fn prices_change_the_way_alone() {
     for seed in 0..300 {
         let (network, flow, ranks) = case(seed);
         let scale = if seed % 2 == 0 { 1 } else { 1 << 52 };
-        let unit = ranks[0].unit.iter().map(|unit| unit * scale).collect();
-        let cost = RankCost::linear(unit);
+        let scaled = |rank: &RankCost| rank.unit.iter().map(|unit| unit * scale).collect();
+        let cost = RankCost::linear(scaled(&ranks[0]));
         let mut budget = Budget::new(None, &never);
+        let mut cold = Simplex::from_flow(&network, flow.clone(), &[]).unwrap();
+        cold.minimize(&cost, &mut budget).unwrap();
+        let optimum = cost.total(cold.flow());
+        // A tree that is not the optimum's.
         let mut simplex = Simplex::from_flow(&network, flow, &[]).unwrap();
-        simplex.minimize(&cost, &mut budget).unwrap();
-        let optimum = cost.total(simplex.flow());
+        let other = RankCost::linear(scaled(&ranks[1]));
+        simplex.minimize(&other, &mut budget).unwrap();
         let mut rng = Rng(seed);
         let mut price = || [i64::MAX, i64::MIN, scale, -3 * scale][rng.below(4) as usize];
         let shared: Vec<_> = network
