@@ -113,6 +113,12 @@ pub enum MinimizeError {
     Cost(#[from] CostError),
 }
 
+impl From<Stop> for MinimizeError {
+    fn from(stop: Stop) -> Self {
+        MinimizeError::Stopped(stop)
+    }
+}
+
 /// Counters since the start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Stats {
@@ -181,26 +187,23 @@ impl Simplex {
         budget: &mut Budget<'_>,
     ) -> Result<(), MinimizeError> {
         let reach = self.load(rank)?;
-        let missing = self.missing();
-        if missing == 0 && rank.is_zero() {
-            self.begin(0, budget).map_err(MinimizeError::Stopped)?;
-            self.store();
+        let is_feasible = self.is_feasible();
+        if !is_feasible {
+            self.slopes.charge_artificial(reach + 1);
+        }
+        self.begin(0, budget)?;
+        if is_feasible && rank.is_zero() {
             self.is_minimal = true;
             return Ok(());
         }
-        if missing > 0 {
-            self.slopes.charge_artificial(reach + 1);
-        }
-        self.begin(0, budget).map_err(MinimizeError::Stopped)?;
         self.run(i128::MIN, budget)?;
-        if missing > 0 {
-            let missing = self.missing();
-            if missing > 0 {
+        match self.missing() {
+            0 => Ok(()),
+            missing => {
                 self.is_minimal = false;
-                return Err(MinimizeError::Infeasible { missing });
+                Err(MinimizeError::Infeasible { missing })
             }
         }
-        Ok(())
     }
 
     /// Goes on with the rank minimised last, after [`Simplex::add_arc`].
@@ -366,7 +369,7 @@ impl Simplex {
         let touched = self.pivot(entering)?;
         self.stats.pivots += 1;
         self.stats.nodes_touched += touched;
-        budget.spend(touched).map_err(MinimizeError::Stopped)
+        Ok(budget.spend(touched)?)
     }
 
     /// Writes out the flow of tree arcs, which pivots keep as room.
@@ -394,9 +397,11 @@ impl Simplex {
         ArcId::at(arc - self.tree.root())
     }
 
-    fn is_in_tree(&self, arc: usize) -> bool {
-        let above = |node: u32| self.tree.places[node as usize].arc as usize;
-        above(self.arcs.tail[arc]) == arc || above(self.arcs.head[arc]) == arc
+    /// The node that hangs by an arc; none where the arc is not in the tree.
+    fn node_below(&self, arc: usize) -> Option<usize> {
+        let ends = [self.arcs.tail[arc], self.arcs.head[arc]].map(|end| end as usize);
+        let hangs = |&node: &usize| self.tree.places[node].arc as usize == arc;
+        ends.into_iter().find(hangs)
     }
 }
 

@@ -220,6 +220,21 @@ pub enum LeaderError {
     Refused(String),
 }
 
+impl From<Stop> for LeaderError {
+    fn from(stop: Stop) -> Self {
+        LeaderError::Stopped(stop)
+    }
+}
+
+/// By zone, the brokers that take new replicas, whatever the stream.
+fn active_by_zone(problem: &Problem) -> Vec<Vec<BrokerId>> {
+    let mut active = vec![Vec::new(); problem.zones.len()];
+    for b in problem.broker_ids().filter(|&b| problem.is_active(b)) {
+        active[problem.zone_of(b).index()].push(b);
+    }
+    active
+}
+
 /// Improves an admissible placement to the optimum, or as far as the budget goes.
 ///
 /// `hint` may be empty or wrong: it changes how long it takes, and which of several optima is found, no more. The result

@@ -264,9 +264,7 @@ impl Simplex {
             let (violation, arc) = self.worst(begin, end);
             let priced = end - begin;
             self.stats.arcs_priced += priced as u64;
-            budget
-                .spend(priced as u64)
-                .map_err(MinimizeError::Stopped)?;
+            budget.spend(priced as u64)?;
             if violation > 0 {
                 return Ok(Some(self.entering(arc, violation)));
             }

@@ -61,7 +61,7 @@ impl Simplex {
         let mut relaxed = Vec::new();
         for &(id, price) in shared {
             let arc = self.tree.root() + id.index();
-            if !self.is_in_tree(arc) || self.slopes.is_bent(arc) {
+            if self.node_below(arc).is_none() || self.slopes.is_bent(arc) {
                 continue;
             }
             self.slopes.unit[arc] += price.clamp(-limit, limit);
@@ -92,16 +92,10 @@ impl Simplex {
 
     /// Flow of an arc while pivots go on.
     fn live_flow(&self, arc: usize) -> i64 {
-        let ends = [self.arcs.tail[arc] as usize, self.arcs.head[arc] as usize];
-        match ends.into_iter().find(|&node| self.is_above(arc, node)) {
+        match self.node_below(arc) {
             Some(node) => self.tree_flow(node),
             None => self.arcs.flow[arc],
         }
-    }
-
-    /// Whether a node hangs by an arc.
-    fn is_above(&self, arc: usize, node: usize) -> bool {
-        self.tree.places[node].arc as usize == arc
     }
 }
 
@@ -160,12 +154,10 @@ impl Relaxed<'_> {
             }
             of.surcharge = new;
             simplex.slopes.unit[of.arc] = of.unit + new;
-            let tail = simplex.arcs.tail[of.arc] as usize;
-            let head = simplex.arcs.head[of.arc] as usize;
-            if simplex.is_above(of.arc, tail) {
-                simplex.anchors.lift(&simplex.tree, tail, by);
-            } else if simplex.is_above(of.arc, head) {
-                simplex.anchors.lift(&simplex.tree, head, -by);
+            if let Some(node) = simplex.node_below(of.arc) {
+                let is_up = simplex.arcs.tail[of.arc] as usize == node;
+                let by = if is_up { by } else { -by };
+                simplex.anchors.lift(&simplex.tree, node, by);
             }
         }
     }

@@ -10,7 +10,7 @@
 //!
 //! Complexity: O(brokers) a stream, with a potential looked up for each.
 
-use super::{Layers, LeaderNetwork};
+use super::{Layers, LeaderNetwork, active_by_zone};
 use crate::network::NodeId;
 use crate::snapshot::{BrokerId, Problem, StreamId};
 use std::cmp::Reverse;
@@ -41,13 +41,9 @@ impl Absent {
                 is_present[s.index() * width + exit.broker.index()] = true;
             }
         }
-        let mut brokers = vec![Vec::new(); problem.zones.len()];
-        for b in problem.broker_ids().filter(|&b| problem.is_active(b)) {
-            brokers[problem.zone_of(b).index()].push(b);
-        }
         Absent {
             is_present,
-            brokers,
+            brokers: active_by_zone(problem),
         }
     }
 
@@ -102,7 +98,7 @@ pub(super) fn is_needed(problem: &Problem, s: StreamId, b: BrokerId) -> bool {
 
 /// Most leaders of the stream on the broker, one more than can flow where there is no ceiling. An exit that a ceiling of
 /// zero closes is added all the same: it needs a price.
-pub(super) fn upper(problem: &Problem, s: StreamId, b: BrokerId) -> i64 {
+fn upper(problem: &Problem, s: StreamId, b: BrokerId) -> i64 {
     let all = problem.stream(s).shards.len() as i64 + 1;
     let band = problem.stream_leader_band(s, b);
     band.map_or(all, |band| all.min(band.high))

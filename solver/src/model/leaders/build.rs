@@ -171,7 +171,7 @@ impl<'p> Builder<'p> {
         self.offers.clear();
         for (k, &id) in free.iter().enumerate() {
             if k % POLL_SHARDS == 0 {
-                budget.poll().map_err(LeaderError::Stopped)?;
+                budget.poll()?;
             }
             self.offers.add(id, &ends);
         }

@@ -1,7 +1,7 @@
 //! What the shards of one stream may choose, and what each choice costs by itself.
 
 use super::counts::KeptLayers;
-use super::{Choice, is_orphan};
+use super::{Choice, active_by_zone, is_orphan};
 use crate::cost::{Cost, Rank, shard_cost};
 use crate::model::current;
 use crate::network::NodeId;
@@ -58,14 +58,10 @@ pub(super) struct Offers<'p> {
 
 impl<'p> Offers<'p> {
     pub(super) fn new(problem: &'p Problem, held: usize) -> Self {
-        let mut active = vec![Vec::new(); problem.zones.len()];
-        for b in problem.broker_ids().filter(|&b| problem.is_active(b)) {
-            active[problem.zone_of(b).index()].push(b);
-        }
         Offers {
             problem,
             held,
-            active,
+            active: active_by_zone(problem),
             offers: Vec::new(),
             begin: vec![0],
             digests: Vec::new(),

@@ -1,6 +1,6 @@
 //! From an admissible placement to the optimum.
 //!
-//! 1. *Tree*: each node by its cheapest way at guessed prices (`tree`).
+//! 1. *Tree*: below the sink, at guessed prices (`tree`).
 //! 2. *Sweep*, where the first rank is `weighted` and the network is large or prices were given: streams are solved one
 //!    after another, while counts of brokers and zones have prices instead of bounds ([`crate::simplex::Relaxed`]). A
 //!    price rises with what its count is above its bounds, by [`STEP`] times what an arc costs on average at an overload
@@ -15,7 +15,7 @@ use crate::cost::Rank;
 use crate::hint::{FirstPrices, PriceHint};
 use crate::network::{ArcId, NodeId};
 use crate::simplex::{MinimizeError, Relaxed, Simplex, Start, StartError};
-use crate::snapshot::{Assignment, BrokerId, StreamId};
+use crate::snapshot::{Assignment, StreamId};
 
 /// Price of an overload of all that an arc may carry, in average costs of an arc.
 const STEP: i64 = 12;
@@ -35,7 +35,8 @@ pub(super) struct Search<'m, 'p> {
     is_hinted: bool,
     /// None where all exits are there.
     absent: Option<Absent>,
-    added: Vec<(StreamId, Exit)>,
+    /// Exits that came later, in the order of their arcs.
+    added: Vec<(StreamId, Wanted)>,
 }
 
 /// What a search ends with.
@@ -180,12 +181,11 @@ impl<'m, 'p> Search<'m, 'p> {
         };
         let brokers = self.model.problem.brokers.len() as u64;
         for s in (0..self.model.problem.streams.len()).map(StreamId::at) {
-            budget.spend(brokers).map_err(MinimizeError::Stopped)?;
+            budget.spend(brokers)?;
             for wanted in absent.take_wanted(self.model, s, gain) {
-                let Wanted { broker, hub, upper } = wanted;
-                let head = self.model.layers.broker_nodes[broker.index()];
-                let arc = self.simplex.add_arc(hub, head, upper);
-                self.added.push((s, Exit::late(broker, arc)));
+                let head = self.model.layers.broker_nodes[wanted.broker.index()];
+                self.simplex.add_arc(wanted.hub, head, wanted.upper);
+                self.added.push((s, wanted));
             }
         }
         self.extend_costs();
@@ -211,7 +211,7 @@ struct Sweep<'s, 'm, 'p> {
     model: &'m LeaderNetwork<'p>,
     relaxed: Relaxed<'s>,
     absent: Option<&'s mut Absent>,
-    added: &'s mut Vec<(StreamId, Exit)>,
+    added: &'s mut Vec<(StreamId, Wanted)>,
     /// Price of an overload of all that an arc may carry.
     step: i64,
     /// Number of counts.
@@ -229,7 +229,7 @@ impl Sweep<'_, '_, '_> {
             (self.relaxed)
                 .reprice(|(_, high), overload| step.saturating_mul(overload) / high.max(1));
         }
-        budget.spend(self.counts).map_err(MinimizeError::Stopped)?;
+        budget.spend(self.counts)?;
         self.relaxed.solve(block_of(s), budget)?;
         while self.add_wanted(s, budget)? {
             self.relaxed.solve(block_of(s), budget)?;
@@ -245,10 +245,10 @@ impl Sweep<'_, '_, '_> {
         let relaxed = &mut self.relaxed;
         let gain = |hub, broker| relaxed.potential(broker) - relaxed.potential(hub);
         let wanted = absent.take_wanted(self.model, s, gain);
-        for &Wanted { broker, hub, upper } in &wanted {
-            let head = self.model.layers.broker_nodes[broker.index()];
-            let arc = relaxed.add_arc(hub, head, upper);
-            self.added.push((s, Exit::late(broker, arc)));
+        for &wanted in &wanted {
+            let head = self.model.layers.broker_nodes[wanted.broker.index()];
+            let arc = relaxed.add_arc(wanted.hub, head, wanted.upper);
+            self.added.push((s, wanted));
             relaxed.enter(arc, budget)?;
         }
         Ok(!wanted.is_empty())
@@ -270,17 +270,6 @@ fn average(unit: &[i64]) -> i64 {
     (sum / count.max(1)).max(1) as i64
 }
 
-impl Exit {
-    fn late(broker: BrokerId, arc: ArcId) -> Self {
-        Exit {
-            broker,
-            slot: None,
-            hub_arc: Some(arc),
-            out: arc,
-        }
-    }
-}
-
 impl LeaderNetwork<'_> {
     /// The arcs from the counts of zones and brokers, where they are both leaders and replicas, with first prices.
     fn count_prices(&self, first: Option<&FirstPrices>) -> Vec<(ArcId, i64)> {
@@ -295,31 +284,29 @@ impl LeaderNetwork<'_> {
         [zones, brokers].concat()
     }
 
-    /// Puts exits that were added to the engine into the network.
+    /// Puts exits that were added to the engine into the network, in the same order.
     ///
     /// # Errors
     /// What the network refused.
-    fn admit(&mut self, added: Vec<(StreamId, Exit)>) -> Result<(), String> {
+    fn admit(&mut self, added: Vec<(StreamId, Wanted)>) -> Result<(), String> {
         if added.is_empty() {
             return Ok(());
         }
         let mut builder = std::mem::take(&mut self.network).into_builder();
-        let layers = &mut self.layers;
-        for (s, exit) in &added {
-            let zone = self.problem.zone_of(exit.broker);
-            let hub = layers.hubs[s.index() * self.problem.zones.len() + zone.index()];
-            let head = layers.broker_nodes[exit.broker.index()];
-            if let Some(hub) = hub {
-                builder.add_arc(
-                    hub,
-                    head,
-                    0,
-                    super::absent::upper(self.problem, *s, exit.broker),
-                );
-            }
+        let mut exits = Vec::with_capacity(added.len());
+        for (s, Wanted { broker, hub, upper }) in added {
+            let head = self.layers.broker_nodes[broker.index()];
+            let arc = builder.add_arc(hub, head, 0, upper);
+            let exit = Exit {
+                broker,
+                slot: None,
+                hub_arc: Some(arc),
+                out: arc,
+            };
+            exits.push((s, exit));
         }
         self.network = builder.build().map_err(|error| error.to_string())?;
-        layers.admit(added);
+        self.layers.admit(exits);
         Ok(())
     }
 }

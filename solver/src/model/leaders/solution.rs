@@ -35,7 +35,7 @@ impl LeaderNetwork<'_> {
         let mut flow = vec![0; self.network.arc_count()];
         for (at, group) in self.groups.list.iter().enumerate() {
             if at % POLL_SHARDS == 0 {
-                budget.poll().map_err(LeaderError::Stopped)?;
+                budget.poll()?;
             }
             for &id in self.groups.members(group) {
                 self.route(group, id, &placement[id.index()], &mut flow);

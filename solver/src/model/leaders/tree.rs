@@ -54,12 +54,12 @@ impl LeaderNetwork<'_> {
             ways.offer(node, arc, price, head);
         }
         for s in (0..self.problem.streams.len()).map(StreamId::at) {
-            budget.poll().map_err(LeaderError::Stopped)?;
+            budget.poll()?;
             self.offer_exits(s, flow, &mut ways);
         }
         for (at, group) in self.groups.list.iter().enumerate() {
             if at % POLL_SHARDS == 0 {
-                budget.poll().map_err(LeaderError::Stopped)?;
+                budget.poll()?;
             }
             let used = (self.groups.choices(group)).filter(|&(arc, _)| flow[arc.index()] > 0);
             let cost = |arc| self.costs.first().map_or(0, |cost| cost.unit_cost(arc));
