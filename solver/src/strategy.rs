@@ -223,8 +223,16 @@ pub fn check_planner(planner: Planner) -> Result<(), Finding> {
 /// The finding names what is not.
 pub fn check_supported(problem: &Problem, planner: Planner) -> Result<(), Finding> {
     check_planner(planner)?;
-    if planner == Planner::GreedyTiers || leaders::applies(problem) {
+    let is_bare = !problem.has_loads() && problem.policy.max_moves.is_none();
+    if planner == Planner::GreedyTiers || (is_bare && leaders::applies(problem)) {
         return Ok(());
+    }
+    if !is_bare {
+        return Err(Finding {
+            path: "policy".to_owned(),
+            value: String::new(),
+            rule: "bytes, rates and max_moves are not decided by this planner".to_owned(),
+        });
     }
     let with_followers = (problem.streams.iter())
         .filter(|s| s.shard_count() > 0 && s.replication_factor > 1)

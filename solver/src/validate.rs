@@ -111,11 +111,10 @@ pub fn build_within(
     let landed = flights::apply(snapshot, &resolved, &mut findings);
     let weights = policy::check(policy, &mut findings);
     ranges::check(snapshot, &resolved, &weights, &mut findings, &mut pace)?;
-    let unsupported = policy::unsupported(snapshot, policy);
-    if !findings.0.is_empty() || !unsupported.is_empty() {
+    if !findings.0.is_empty() {
         return Err(BuildError::Rejected(Rejection {
             invalid: findings.0,
-            unsupported,
+            unsupported: Vec::new(),
         }));
     }
     let problem = assemble::problem(snapshot, policy, weights, &resolved, &landed, &mut pace)?;

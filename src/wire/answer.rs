@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use shardflow_solver::budget::Stop;
-use shardflow_solver::certificate::{Certificate, RankPrices};
+use shardflow_solver::certificate::{Certificate, RankPrices, SlotPrice};
 use shardflow_solver::cost::{Cost, Rank, Terms};
 use shardflow_solver::cut::Place;
 use shardflow_solver::explain::{
@@ -308,15 +308,19 @@ fn rank_prices(problem: &Problem, rank: &RankPrices) -> Vec<pb::Price> {
 fn certificate(problem: &Problem, proof: &Certificate) -> pb::Certificate {
     let mut brokers = Numbers::new(problem);
     let ranks = proof.ranks.iter().map(|rank| {
-        let by_stream = rank.slots.chunk_by(|one, next| one.stream == next.stream);
-        let streams = by_stream.map(|slots| pb::StreamPrices {
-            stream: problem.stream(slots[0].stream).id.clone(),
-            brokers: slots.iter().map(|slot| brokers.of(slot.broker)).collect(),
-            values: slots.iter().map(|slot| slot.price).collect(),
-        });
+        let mut by_stream = |slots: &[SlotPrice]| -> Vec<pb::StreamPrices> {
+            let by_stream = slots.chunk_by(|one, next| one.stream == next.stream);
+            let prices = by_stream.map(|slots| pb::StreamPrices {
+                stream: problem.stream(slots[0].stream).id.clone(),
+                brokers: slots.iter().map(|slot| brokers.of(slot.broker)).collect(),
+                values: slots.iter().map(|slot| slot.price).collect(),
+            });
+            prices.collect()
+        };
         pb::RankPrices {
             rank: rank.rank.name().to_owned(),
-            streams: streams.collect(),
+            streams: by_stream(&rank.slots),
+            replica_streams: by_stream(&rank.replica_slots),
             prices: rank_prices(problem, rank),
         }
     });

@@ -1,6 +1,6 @@
 //! How many leaders and replicas brokers and zones have, and how many they may have.
 
-use super::{Assignment, Broker, BrokerId, BrokerState};
+use super::{Assignment, Broker, BrokerId, BrokerState, Loads};
 
 /// Leaders and live replicas per broker and zone.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -39,16 +39,31 @@ impl Counts {
     }
 }
 
-/// Counts of the present layout, and the caps in force: max(cap, count now); [`Limits::NONE`] where there is no cap.
+/// Counts and loads of the present layout, and the caps in force: max(cap, count now); [`Limits::NONE`] where there is no
+/// cap.
 #[derive(Clone, Debug)]
 pub struct Limits {
     /// The present layout, moves in flight finished.
     pub present: Counts,
     /// The caps in force, in the same shape.
     pub in_force: Counts,
+    /// Bytes and rates of the present layout.
+    pub present_loads: Loads,
+    /// The caps in force: of bytes the room below the watermark, of rates the capacity.
+    pub loads_in_force: Loads,
 }
 
 impl Limits {
     /// Stands for "no cap".
     pub const NONE: i64 = i64::MAX;
+
+    /// Of a problem without brokers.
+    pub(crate) fn none() -> Self {
+        Limits {
+            present: Counts::zero(0, 0),
+            in_force: Counts::zero(0, 0),
+            present_loads: Loads::zero(0),
+            loads_in_force: Loads::zero(0),
+        }
+    }
 }

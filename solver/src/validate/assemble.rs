@@ -10,9 +10,12 @@ use super::snapshot::{Layout, Resolved, Zoning};
 use crate::budget::{Pace, Stop};
 use crate::input::{PolicyInput, SnapshotInput, SpreadInput, TrafficSourceInput};
 use crate::snapshot::{
-    Assignment, Broker, BrokerId, BrokerState, Counts, Limits, Policy, Problem, Roles, Shard,
-    Spread, Stream, StreamId, Traffic, Weights, Zone, ZoneId,
+    Assignment, Balance, Broker, BrokerId, BrokerState, Counts, Limits, Loads, Policy, Problem,
+    Roles, Shard, Spread, Stream, StreamId, Traffic, Weights, Zone, ZoneId,
 };
+
+/// Share of a disk that may be filled where the policy doesn't say, in percent.
+const WATERMARK_PERCENT: u32 = 90;
 
 pub(super) fn problem(
     snapshot: &SnapshotInput,
@@ -37,6 +40,9 @@ pub(super) fn problem(
                 share: b.share.unwrap_or(1),
                 max_leaders: b.max_leaders,
                 max_replicas: b.max_replicas,
+                disk_bytes: b.disk_bytes,
+                disk_used_bytes: b.disk_used_bytes,
+                rate_capacity: b.rate_capacity,
             }
         })
         .collect();
@@ -59,8 +65,7 @@ pub(super) fn problem(
         stream.shards = bounds[0]..bounds[1];
     }
     let shards = context.shards(landed, &stream_ids, starts, pace)?;
-    let limits = limits(&brokers, &zones, &shards, pace)?;
-    Ok(Problem {
+    let mut problem = Problem {
         cluster_id: snapshot.cluster_id.clone(),
         generation: snapshot.generation.clone(),
         share_total: active_share(&brokers, |_| true),
@@ -73,9 +78,11 @@ pub(super) fn problem(
         zones,
         streams,
         shards,
-        limits,
+        limits: Limits::none(),
         warnings,
-    })
+    };
+    problem.limits = limits(&problem, pace)?;
+    Ok(problem)
 }
 
 /// Positions in the order of their keys.
@@ -323,17 +330,25 @@ fn active_share(brokers: &[Broker], open: impl Fn(usize) -> bool) -> u64 {
         .sum()
 }
 
-fn limits(
-    brokers: &[Broker],
-    zones: &[Zone],
-    shards: &[Shard],
-    pace: &mut Pace<'_>,
-) -> Result<Limits, Stop> {
+fn limits(problem: &Problem, pace: &mut Pace<'_>) -> Result<Limits, Stop> {
+    let (brokers, zones) = (&problem.brokers, &problem.zones);
     let mut present = Counts::zero(brokers.len(), zones.len());
-    for shard in shards {
+    let mut present_loads = Loads::zero(brokers.len());
+    for shard in &problem.shards {
         pace.step(1)?;
         present.add(brokers, &shard.present, 1);
+        present_loads.add(brokers, shard, &shard.present, 1);
     }
+    let load = |now: &[i64], cap: &dyn Fn(BrokerId) -> Option<i64>| {
+        let in_force = |(b, &now): (usize, &i64)| {
+            cap(BrokerId::at(b)).map_or(Limits::NONE, |cap| now.max(cap))
+        };
+        now.iter().enumerate().map(in_force).collect()
+    };
+    let loads_in_force = Loads {
+        bytes: load(&present_loads.bytes, &|b| problem.disk_room(b)),
+        rates: load(&present_loads.rates, &|b| problem.broker(b).rate_capacity),
+    };
     let in_force =
         |cap: Option<u32>, now: i64| cap.map_or(Limits::NONE, |cap| now.max(i64::from(cap)));
     let with = |now: &[i64], cap: &dyn Fn(usize) -> Option<u32>| {
@@ -347,7 +362,12 @@ fn limits(
         zone_leaders: with(&present.zone_leaders, &|z| zones[z].max_leaders),
         zone_replicas: with(&present.zone_replicas, &|z| zones[z].max_replicas),
     };
-    Ok(Limits { present, in_force })
+    Ok(Limits {
+        present,
+        in_force,
+        present_loads,
+        loads_in_force,
+    })
 }
 
 fn domain_policy(
@@ -371,6 +391,13 @@ fn domain_policy(
         min_zones: policy.min_zones,
         allow_zone_loss: policy.allow_zone_loss,
         max_replicas_per_zone: policy.max_replicas_per_zone,
+        disk_watermark_percent: policy.disk_watermark_percent.unwrap_or(WATERMARK_PERCENT),
+        max_moves: policy.max_moves,
+        balance: policy.balance.map(|balance| Balance {
+            dimension: balance.dimension,
+            tolerance_percent: balance.tolerance_percent,
+        }),
+        thetas: policy.thetas,
         absent_zone_minimum,
     }
 }

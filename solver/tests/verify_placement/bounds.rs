@@ -64,6 +64,7 @@ fn zero_prices(problem: &Problem, rank: Rank) -> RankPrices {
         zones: vec![0; problem.zones.len()],
         broker_replicas: vec![0; problem.brokers.len()],
         zone_replicas: vec![0; problem.zones.len()],
+        replica_slots: Vec::new(),
     }
 }
 
