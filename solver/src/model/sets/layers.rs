@@ -124,6 +124,8 @@ struct OpenStream {
     taken: Vec<i64>,
     /// By broker.
     slots: Vec<Option<NodeId>>,
+    /// By broker, most units that a hub may send there.
+    seat_caps: Vec<i64>,
     /// By zone.
     hubs: Vec<Option<HubId>>,
     /// Of all slots, where those of the stream begin.
@@ -161,6 +163,7 @@ impl<'p> LayersBuilder<'p> {
                 stream: StreamId(0),
                 taken: vec![0; brokers],
                 slots: vec![None; brokers],
+                seat_caps: vec![Network::UNCAPACITATED; brokers],
                 hubs: vec![None; zones],
                 first_slot: 0,
             },
@@ -237,6 +240,7 @@ impl<'p> LayersBuilder<'p> {
         open.stream = s;
         open.taken.fill(0);
         open.slots.fill(None);
+        open.seat_caps.fill(Network::UNCAPACITATED);
         open.hubs.fill(None);
         for b in taken {
             open.taken[b.index()] += 1;
@@ -275,6 +279,12 @@ impl<'p> LayersBuilder<'p> {
         node
     }
 
+    /// Bounds what the open stream's hub, which is not made yet, sends to a broker: as many as there are shards that may
+    /// come to be there by way of the hub.
+    pub fn set_seat_cap(&mut self, b: BrokerId, cap: i64) {
+        self.open.seat_caps[b.index()] = cap;
+    }
+
     /// The hub of the open stream in a zone; none where it may enter no broker there.
     pub fn hub(&mut self, z: ZoneId) -> Option<HubId> {
         if let Some(hub) = self.open.hubs[z.index()] {
@@ -288,7 +298,10 @@ impl<'p> LayersBuilder<'p> {
         let node = self.node(0);
         let seats = seats.into_iter().zip(slots);
         let seats: Vec<(BrokerId, ArcId)> = seats
-            .map(|(b, slot)| (b, self.bent_arc(node, slot, Network::UNCAPACITATED, &[])))
+            .map(|(b, slot)| {
+                let cap = self.open.seat_caps[b.index()];
+                (b, self.bent_arc(node, slot, cap, &[]))
+            })
             .collect();
         self.way[node.index()] = Some(seats[0].1);
         let id = HubId(self.hubs.len() as u32);
