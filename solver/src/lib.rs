@@ -15,6 +15,7 @@ pub mod hint;
 mod ids;
 pub mod input;
 pub mod linear;
+pub mod mip;
 pub mod model;
 pub mod network;
 pub mod plan;
