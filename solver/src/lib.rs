@@ -14,6 +14,7 @@ pub mod highs;
 pub mod hint;
 mod ids;
 pub mod input;
+pub mod joint;
 pub mod linear;
 pub mod mip;
 pub mod model;

@@ -86,6 +86,26 @@ pub fn leaderless(problem: &Problem, id: ShardId) -> Assignment {
     }
 }
 
+/// The shard led by `leader` with these live followers, and what else the contract lists with them: replicas on `DOWN`
+/// brokers as far as the replication factor leaves room.
+pub(crate) fn assignment(
+    problem: &Problem,
+    shard: &Shard,
+    leader: Option<BrokerId>,
+    followers: Vec<BrokerId>,
+) -> Assignment {
+    let factor = problem.replication_factor(shard.stream) as usize;
+    Assignment {
+        leader,
+        followers: listed(
+            problem,
+            shard,
+            followers,
+            factor - usize::from(leader.is_some()),
+        ),
+    }
+}
+
 /// Live followers and, up to `room` in all, replicas on `DOWN` brokers, lowest ids first.
 fn listed(
     problem: &Problem,
