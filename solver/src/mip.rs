@@ -26,7 +26,7 @@ mod program;
 mod relaxed;
 mod worker;
 
-use crate::budget::{Budget, Pace, Stop};
+use crate::budget::{Budget, Stop};
 use crate::cost::{Cost, RANKS, evaluate_within};
 use crate::snapshot::{Assignment, Problem, Roles, ShardId};
 use crate::verify;

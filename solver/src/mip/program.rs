@@ -54,6 +54,16 @@ impl Row {
         }
     }
 
+    /// Any decisions but these.
+    pub(super) fn other_than(decisions: &[i64]) -> Self {
+        let flip = |&value: &i64| if value == 1 { -1 } else { 1 };
+        let terms = decisions.iter().enumerate();
+        Row::at_least(
+            terms.map(|(at, value)| (Column(at as u32), flip(value))).collect(),
+            1 - decisions.iter().sum::<i64>(),
+        )
+    }
+
     /// Whether the values keep it.
     pub(super) fn holds(&self, values: &[i64]) -> bool {
         let sum = sum(&self.terms, values);

@@ -1,0 +1,15 @@
+//! The joint programme against everything there is to try, and HiGHS left behind.
+//!
+//! * `exhaustive`: random tiny problems with every rule, whole and in part;
+//! * `stops`: HiGHS wedged, a hundred times in a row;
+//! * `edges`: nothing to decide, starts that are not legal, numbers that no float holds.
+
+#![cfg(feature = "highs")]
+
+mod edges;
+mod exhaustive;
+#[path = "../joint_common/mod.rs"]
+mod joint_common;
+#[path = "../support/rng.rs"]
+mod rng;
+mod stops;
