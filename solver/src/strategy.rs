@@ -8,7 +8,7 @@
 
 use crate::budget::{Budget, Interrupt, Pace, Phase, Stop};
 use crate::certificate::Certificate;
-use crate::cost::{Evaluation, RANKS, Rank, evaluate_within};
+use crate::cost::{Cost, Evaluation, RANKS, Rank, evaluate_within};
 use crate::greedy::felix;
 use crate::hint::PriceHint;
 use crate::model::current;
@@ -85,8 +85,19 @@ pub struct RankBound {
     pub rank: Rank,
     /// Value in the plan.
     pub value: i64,
-    /// No plan as good in the ranks before has less; checked by the verifier.
+    /// No plan as good in the ranks before has less.
     pub bound: Option<i64>,
+    /// Who says so, where there is a bound.
+    pub proof: Option<Proof>,
+}
+
+/// What stands behind a bound.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Proof {
+    /// The verifier, from prices.
+    Certificate,
+    /// The MIP solver's own word.
+    Solver,
 }
 
 /// How the plan came about.
@@ -111,6 +122,9 @@ pub struct Report {
     /// Things to know that are not errors.
     pub warnings: Vec<String>,
 }
+
+/// By rank, what no plan as good in the ranks before is below.
+type Bounds = [Option<i64>; RANKS];
 
 /// A plan and how it came about.
 #[derive(Clone, PartialEq, Debug)]
@@ -167,7 +181,7 @@ pub fn solve(
         ..
     } = candidates;
     let is_finished = certificate.is_some() && stop.is_none();
-    let mut answer = label(engine, plan, certificate, bound);
+    let mut answer = label(engine, plan, certificate, bound, &[None; RANKS]);
     let report = &mut answer.report;
     if is_finished && report.outcome == Outcome::Feasible {
         warnings.extend(held_back(problem));
@@ -188,7 +202,7 @@ pub fn judge(problem: &Problem, placement: Vec<Assignment>) -> Answer {
     let faults = verify::placement::check(problem, &placement).faults;
     let plan = plan::make(problem, placement);
     let bound = verify::bound::bound(problem, &Certificate::default());
-    let mut answer = label(Engine::External, plan, None, bound);
+    let mut answer = label(Engine::External, plan, None, bound, &[None; RANKS]);
     if !faults.is_empty() {
         answer.report.outcome = Outcome::Feasible;
     }
@@ -436,12 +450,35 @@ fn fault(problem: &Problem, plan: &Plan, pace: &mut Pace<'_>) -> Result<Option<S
     Ok(moves.first().map(ToString::to_string))
 }
 
-/// A plan as an answer, with what the bound of its prices proves.
+/// Bounds by rank: the larger of what prices prove and what a solver says. Each holds among plans as good in the ranks
+/// before, so behind the first that is not met there is none.
+fn rank_bounds(value: &Cost, proven: &Bounds, solver: &Bounds) -> Vec<RankBound> {
+    let mut are_met = true;
+    let of = |rank: Rank| {
+        let known = |bounds: &Bounds| bounds[rank as usize].filter(|_| are_met);
+        let (proven, solver) = (known(proven), known(solver));
+        let bound = proven.max(solver);
+        are_met &= bound == Some(value[rank]);
+        RankBound {
+            rank,
+            value: value[rank],
+            bound,
+            proof: bound.map(|_| match proven == bound {
+                true => Proof::Certificate,
+                false => Proof::Solver,
+            }),
+        }
+    };
+    Rank::ALL.into_iter().map(of).collect()
+}
+
+/// A plan as an answer, with what the bound of its prices and the word of a solver prove.
 fn label(
     engine: Engine,
     plan: Plan,
     certificate: Option<Certificate>,
     bound: Option<Bound>,
+    solver: &Bounds,
 ) -> Answer {
     let value = &plan.after.0;
     let mut warnings = Vec::new();
@@ -459,13 +496,7 @@ fn label(
             bounds[rank as usize] = bounds[rank as usize].filter(|&bound| bound == value[rank]);
         }
     }
-    let ranks: Vec<RankBound> = Rank::ALL
-        .map(|rank| RankBound {
-            rank,
-            value: value[rank],
-            bound: bounds[rank as usize],
-        })
-        .to_vec();
+    let ranks = rank_bounds(value, &bounds, solver);
     let unproven = ranks.iter().find(|rank| rank.bound != Some(rank.value));
     let gap = unproven.and_then(|rank| {
         let missing = i128::from(rank.value) - i128::from(rank.bound?);

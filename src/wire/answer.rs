@@ -12,7 +12,7 @@ use shardflow_solver::explain::{
 };
 use shardflow_solver::plan::{Move, MoveKind, MoveReason, Plan};
 use shardflow_solver::snapshot::{Assignment, BrokerId, Problem, Role, ShardId, StreamId, ZoneId};
-use shardflow_solver::strategy::{Answer, Engine, Fallback, Outcome, RankBound, Report};
+use shardflow_solver::strategy::{Answer, Engine, Fallback, Outcome, Proof, RankBound, Report};
 
 use super::reasons::Told;
 use super::request::Listing;
@@ -214,8 +214,9 @@ pub(crate) fn fallback(reason: Stop) -> pb::FallbackReason {
 }
 
 fn rank_bound(rank: &RankBound) -> pb::RankBound {
-    let proof = match rank.bound {
-        Some(_) => pb::Proof::Certificate,
+    let proof = match rank.proof {
+        Some(Proof::Certificate) => pb::Proof::Certificate,
+        Some(Proof::Solver) => pb::Proof::SolverBound,
         None => pb::Proof::None,
     };
     pb::RankBound {

@@ -1,6 +1,6 @@
 //! Prices of changes against costs measured anew, and what polishing promises.
 
-use super::options::Options;
+use super::options::{Entrants, Options};
 use super::polish::polish;
 use super::state::{State, Value};
 use crate::budget::{Budget, never};
@@ -125,7 +125,13 @@ fn the_price_of_a_change_is_the_difference_that_it_makes() {
             let id = ShardId::at(random.below(problem.shards.len()));
             let mut all = Vec::new();
             if let Some(options) = Options::of(&problem, id, &state.placement[id.index()]) {
-                options.each(|assignment| all.push(assignment));
+                let (mut to, newcomers) = options.entrants();
+                to.extend(newcomers.into_iter().map(|newcomer| newcomer.1));
+                let entrants = Entrants {
+                    leaders: to.clone(),
+                    followers: to,
+                };
+                options.each(&entrants, |assignment| all.push(assignment));
             }
             if all.is_empty() {
                 continue;
