@@ -18,6 +18,7 @@ const FACTOR_ONE: Family = Family {
     factor: 1,
     roles: Roles::LeadersAndFollowers,
     is_leaderless: false,
+    has_loads: false,
 };
 const ORPHANS: Family = Family {
     is_leaderless: true,

@@ -3,6 +3,7 @@
 
 mod bounds;
 mod corruption;
+mod loads;
 mod random;
 mod replay;
 #[path = "../support/rng.rs"]

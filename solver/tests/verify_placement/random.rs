@@ -1,10 +1,12 @@
 //! Small random problems, and all their legal plans.
 
 use shardflow_solver::input::{
-    BrokerInput, PolicyInput, ShardInput, SnapshotInput, SpreadInput, StreamInput,
+    BalanceInput, BrokerInput, PolicyInput, ShardInput, SnapshotInput, SpreadInput, StreamInput,
     TrafficSourceInput, WeightsInput, ZoneLimitInput,
 };
-use shardflow_solver::snapshot::{Assignment, BrokerId, BrokerState, Problem, Roles, ShardId};
+use shardflow_solver::snapshot::{
+    Assignment, BrokerId, BrokerState, Dimension, Problem, Roles, ShardId,
+};
 use shardflow_solver::validate;
 use shardflow_solver::verify::{Rule, placement};
 
@@ -42,6 +44,8 @@ pub(crate) struct Family {
     pub(crate) roles: Roles,
     /// Most shards have no leader, and half the brokers may have none.
     pub(crate) is_leaderless: bool,
+    /// Shards have rates, brokers disks and capacities, the policy a balance and a bound on moves.
+    pub(crate) has_loads: bool,
 }
 
 fn sources(random: &mut Random) -> Vec<TrafficSourceInput> {
@@ -147,6 +151,25 @@ fn policy(random: &mut Random, roles: Roles) -> PolicyInput {
     }
 }
 
+/// Few and small numbers, so that rules on them bind.
+fn draw_loads(random: &mut Random, snapshot: &mut SnapshotInput, policy: &mut PolicyInput) {
+    for shard in &mut snapshot.shards {
+        shard.rate = random.between(0, 4);
+    }
+    for broker in &mut snapshot.brokers {
+        broker.disk_bytes = random.percent(60).then(|| random.between(0, 5 << 30));
+        broker.disk_used_bytes = random.between(0, 1 << 29);
+        broker.rate_capacity = random.percent(50).then(|| random.between(0, 8));
+    }
+    let balances = [Dimension::Rate, Dimension::Bytes];
+    policy.balance = random.percent(60).then(|| BalanceInput {
+        dimension: balances[random.up_to(1) as usize],
+        tolerance_percent: random.up_to(60),
+    });
+    policy.disk_watermark_percent = random.maybe(50, 99).map(|percent| percent + 1);
+    policy.max_moves = random.maybe(30, 3);
+}
+
 /// A random problem of the family; every draw is valid.
 pub(crate) fn problem(random: &mut Random, family: Family) -> Problem {
     let brokers = 1 + random.up_to(family.brokers - 1);
@@ -158,7 +181,7 @@ pub(crate) fn problem(random: &mut Random, family: Family) -> Problem {
             broker.max_leaders = Some(0);
         }
     }
-    let snapshot = SnapshotInput {
+    let mut snapshot = SnapshotInput {
         brokers: all,
         streams: (0..streams)
             .map(|at| StreamInput {
@@ -177,7 +200,11 @@ pub(crate) fn problem(random: &mut Random, family: Family) -> Problem {
             .collect(),
         ..SnapshotInput::default()
     };
-    match validate::build(&snapshot, &policy(random, family.roles)) {
+    let mut policy = policy(random, family.roles);
+    if family.has_loads {
+        draw_loads(random, &mut snapshot, &mut policy);
+    }
+    match validate::build(&snapshot, &policy) {
         Ok(problem) => problem,
         Err(rejection) => panic!("the generator drew an invalid input: {rejection:?}"),
     }

@@ -426,6 +426,7 @@ fn any_legal_placement_is_reached_and_no_move_can_be_left_out() {
             factor: 3,
             roles,
             is_leaderless: false,
+            has_loads: false,
         };
         let problem = random::problem(&mut random, family);
         let options = legal_assignments(&problem);
