@@ -16,6 +16,7 @@ mod ids;
 pub mod input;
 pub mod joint;
 pub mod linear;
+pub mod mip;
 pub mod model;
 pub mod network;
 pub mod plan;
