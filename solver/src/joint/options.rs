@@ -15,6 +15,7 @@ pub(super) struct Entrants {
 /// The replicas of one shard as they are in some placement.
 pub(super) struct Options<'a> {
     problem: &'a Problem,
+    id: ShardId,
     shard: &'a Shard,
     leader: Option<BrokerId>,
     /// Live ones.
@@ -28,6 +29,7 @@ impl<'a> Options<'a> {
         let live = |&b: &BrokerId| problem.is_live(b);
         (!shard.is_pinned).then(|| Options {
             problem,
+            id,
             shard,
             leader: now.leader.filter(live),
             followers: now.followers.iter().copied().filter(live).collect(),
@@ -158,6 +160,6 @@ impl<'a> Options<'a> {
 
     fn assignment(&self, leader: Option<BrokerId>, mut followers: Vec<BrokerId>) -> Assignment {
         followers.sort_unstable();
-        current::assignment(self.problem, self.shard, leader, followers)
+        current::with_lost(self.problem, self.id, leader, followers)
     }
 }
