@@ -20,10 +20,10 @@ mod loads;
 mod measure;
 mod rules;
 
-pub(super) use loads::{Load, Loads, check_disk_growth, check_rate_growth};
+pub(super) use loads::{Load, Loads, add_load_cost, check_disk_growth, check_rate_growth};
 pub(super) use measure::{
-    Bands, Level, Own, Replicas, Shares, Tally, Vector, Wanted, above, has_replicas, live_leader,
-    live_replicas, takes,
+    Bands, Beside, Level, Own, Replicas, Shares, Tally, Vector, Wanted, above, has_replicas,
+    live_leader, live_replicas, takes,
 };
 pub(super) use rules::{check_broker_growth, check_zone_growth};
 
@@ -33,7 +33,7 @@ use super::{Fault, Rule};
 use crate::budget::{Pace, Stop, unstopped};
 use crate::cost::{Cost, RANKS, Rank, Terms};
 use crate::snapshot::{Assignment, BrokerId, Problem, ShardId};
-use loads::{Changes, add_load_cost, check_loads};
+use loads::{Changes, check_loads};
 use measure::{Parts, StreamTally, count_cost};
 
 /// What a check found.

@@ -353,6 +353,8 @@ const ANY: Family = Family {
     shards: 9,
     factor: 3,
     roles: Roles::LeadersAndFollowers,
+    zones: 2,
+    is_uncoupled: false,
     is_leaderless: false,
     has_loads: false,
 };

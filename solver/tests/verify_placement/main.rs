@@ -3,6 +3,7 @@
 
 mod bounds;
 mod corruption;
+mod joint;
 mod loads;
 mod random;
 mod replay;

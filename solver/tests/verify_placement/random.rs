@@ -38,10 +38,13 @@ impl Random {
 #[derive(Clone, Copy)]
 pub(crate) struct Family {
     pub(crate) brokers: u32,
+    pub(crate) zones: u32,
     pub(crate) shards: u32,
     /// Largest replication factor.
     pub(crate) factor: u32,
     pub(crate) roles: Roles,
+    /// No shard's choice costs more for what another one does: no spread, cap or limit.
+    pub(crate) is_uncoupled: bool,
     /// Most shards have no leader, and half the brokers may have none.
     pub(crate) is_leaderless: bool,
     /// Shards have rates, brokers disks and capacities, the policy a balance and a bound on moves.
@@ -59,7 +62,7 @@ fn sources(random: &mut Random) -> Vec<TrafficSourceInput> {
     (0..random.up_to(2)).map(|_| one(random)).collect()
 }
 
-fn broker(random: &mut Random, at: u32) -> BrokerInput {
+fn broker(random: &mut Random, at: u32, zones: u32) -> BrokerInput {
     let state = match random.up_to(9) {
         0 | 1 => BrokerState::Draining,
         2 => BrokerState::Down,
@@ -67,7 +70,7 @@ fn broker(random: &mut Random, at: u32) -> BrokerInput {
     };
     BrokerInput {
         id: format!("b{at}"),
-        zone: format!("z{}", random.up_to(1)),
+        zone: format!("z{}", random.up_to(zones - 1)),
         state,
         tags: [(
             "disk".to_owned(),
@@ -170,12 +173,29 @@ fn draw_loads(random: &mut Random, snapshot: &mut SnapshotInput, policy: &mut Po
     policy.max_moves = random.maybe(30, 3);
 }
 
+fn uncouple(snapshot: &mut SnapshotInput, policy: &mut PolicyInput) {
+    for broker in &mut snapshot.brokers {
+        (broker.max_leaders, broker.max_replicas) = (None, None);
+    }
+    policy.zone_limits.clear();
+    for spread in [
+        &mut policy.stream_leaders,
+        &mut policy.cluster_leaders,
+        &mut policy.stream_replicas,
+        &mut policy.cluster_replicas,
+    ] {
+        spread.is_off = true;
+    }
+}
+
 /// A random problem of the family; every draw is valid.
 pub(crate) fn problem(random: &mut Random, family: Family) -> Problem {
     let brokers = 1 + random.up_to(family.brokers - 1);
     let streams = 1 + random.up_to(1);
     let led = if family.is_leaderless { 20 } else { 75 };
-    let mut all: Vec<BrokerInput> = (0..brokers).map(|at| broker(random, at)).collect();
+    let mut all: Vec<BrokerInput> = (0..brokers)
+        .map(|at| broker(random, at, family.zones))
+        .collect();
     for broker in all.iter_mut().filter(|_| family.is_leaderless) {
         if random.percent(50) {
             broker.max_leaders = Some(0);
@@ -201,6 +221,9 @@ pub(crate) fn problem(random: &mut Random, family: Family) -> Problem {
         ..SnapshotInput::default()
     };
     let mut policy = policy(random, family.roles);
+    if family.is_uncoupled {
+        uncouple(&mut snapshot, &mut policy);
+    }
     if family.has_loads {
         draw_loads(random, &mut snapshot, &mut policy);
     }

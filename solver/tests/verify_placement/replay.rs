@@ -425,6 +425,8 @@ fn any_legal_placement_is_reached_and_no_move_can_be_left_out() {
             shards: 4,
             factor: 3,
             roles,
+            zones: 2,
+            is_uncoupled: false,
             is_leaderless: false,
             has_loads: false,
         };

@@ -47,10 +47,22 @@ impl Loads {
         assignment: &Assignment,
         times: i64,
     ) {
-        for replica in live_replicas(problem, assignment) {
+        let live = live_replicas(problem, assignment);
+        self.add_live(shard, live_leader(problem, assignment), &live, times);
+    }
+
+    /// The same for replicas that are known to be live.
+    pub(in crate::verify) fn add_live(
+        &mut self,
+        shard: &Shard,
+        leader: Option<BrokerId>,
+        live: &[BrokerId],
+        times: i64,
+    ) {
+        for replica in live {
             self.0[replica.index()].bytes += i128::from(times) * i128::from(shard.size_bytes);
         }
-        if let Some(leader) = live_leader(problem, assignment) {
+        if let Some(leader) = leader {
             self.0[leader.index()].rate += i128::from(times) * i128::from(shard.rate);
         }
     }
@@ -70,7 +82,7 @@ fn disk_room(problem: &Problem, broker: &Broker) -> Option<i128> {
 }
 
 /// Adds ranks 4, 5 and 12. A `DOWN` broker holds nothing that could be too much.
-pub(super) fn add_load_cost(problem: &Problem, loads: &Loads, total: &mut Vector) {
+pub(in crate::verify) fn add_load_cost(problem: &Problem, loads: &Loads, total: &mut Vector) {
     let above = |load: i128, cap: Option<i128>| cap.map_or(0, |cap| (load - cap).max(0));
     let level = LoadLevel::new(problem);
     for (broker, load) in problem.brokers.iter().zip(&loads.0) {
