@@ -133,8 +133,8 @@ pub(crate) fn one_move(problem: &Problem, step: &Move) -> pb::Move {
         to: broker_name(problem, step.to),
         kind: kind.into(),
         reason: reason.into(),
-        detour: false,
-        blocked: String::new(),
+        detour: step.detour,
+        blocked: step.blocked.clone().unwrap_or_default(),
         bytes: step.bytes,
     }
 }

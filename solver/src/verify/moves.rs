@@ -7,11 +7,15 @@
 //! Invariants checked: every move starts from a live replica that is there and goes to a broker that may take the
 //! role; after each step no count and no rate has grown beyond the larger of its cap and what was there before the step,
 //! and no breaches have been added in all (`breaches` says what leaders are worth); a shard has all its moves in one
-//! step, but for the promotion that ends a failover; the end is the placement.
+//! step, but for the promotion that ends a failover and for a detour, of which the first half goes to a broker and the
+//! second leaves it; the end is the placement.
 //!
 //! The copies of a step run at the same time, and both ends hold what is copied until they end. So during a step a broker
 //! holds what it held before and all that arrives, and this may not pass the larger of the room below its watermark and
 //! what it held before.
+//!
+//! Blocked moves come last. They are not made, so that no count binds them; each shard's lead on to the placement from
+//! where the others end.
 //!
 //! Complexity: O(moves · replicas² + brokers + zones + shards · replicas).
 
@@ -50,6 +54,7 @@ pub fn check_within(
         faults.push(Fault::of_answer(Rule::AssignmentCount, what));
     }
     check_step_numbers(&plan.moves, &mut faults);
+    check_blocked(&plan.moves, &mut faults);
     let moves = in_order(problem, &plan.moves, &mut faults, pace)?;
     let mut state = State::new(problem, pace)?;
     let mut held = Held {
@@ -72,11 +77,11 @@ pub fn check_within(
             held.add(problem, id, new, 1);
             breaches.change(problem, id, &old, new);
         }
-        let number = step[0].step;
-        breaches.end_step(
-            number,
-            touched.end_step(problem, number, &held, &mut faults),
-        );
+        let (number, is_made) = (step[0].step, step[0].blocked.is_none());
+        let mut unbound = Vec::new();
+        let bound = if is_made { &mut faults } else { &mut unbound };
+        let above_caps = touched.end_step(problem, number, &held, bound);
+        breaches.end_step(number, is_made, above_caps);
     }
     breaches.check(&mut faults);
     state.check_end(problem, &plan.placement, &mut faults, pace)?;
@@ -228,6 +233,20 @@ fn check_step_numbers(moves: &[Move], faults: &mut Vec<Fault>) {
             faults.push(Fault::of_answer(Rule::StepNumbers, what));
         }
         last = step;
+    }
+}
+
+/// Blocked moves share no step with others and come after them.
+fn check_blocked(moves: &[Move], faults: &mut Vec<Fault>) {
+    let mut pairs = moves.iter().zip(moves.iter().skip(1));
+    let is_late = |(one, next): &(&Move, &Move)| match (&one.blocked, &next.blocked) {
+        (Some(_), None) => true,
+        (None, Some(_)) => one.step == next.step,
+        _ => false,
+    };
+    if let Some((_, next)) = pairs.find(is_late) {
+        let what = format!("in step {}, moves are made beside or after blocked ones", next.step);
+        faults.push(Fault::of_answer(Rule::StepNumbers, what));
     }
 }
 

@@ -39,6 +39,8 @@ fn a_move(
         to: to.map(BrokerId),
         kind,
         reason: MoveReason::Cost,
+        detour: false,
+        blocked: None,
         bytes: 0,
     }
 }
