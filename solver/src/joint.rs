@@ -14,10 +14,13 @@
 
 mod neighbours;
 mod options;
+mod oversized;
 mod polish;
 mod state;
 #[cfg(test)]
 mod tests;
+
+pub use oversized::oversized;
 
 use crate::budget::{Budget, Stop};
 use crate::certificate::Certificate;

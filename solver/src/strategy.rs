@@ -160,6 +160,7 @@ pub fn solve(
         ..
     } = candidates;
     let is_finished = certificate.is_some() && stop.is_none();
+    warnings.extend(joint::oversized(problem, &plan.after.0));
     let mut answer = label(engine, plan, certificate, bound, &solver_bounds);
     let report = &mut answer.report;
     if is_finished && report.outcome == Outcome::Feasible {
