@@ -5,9 +5,17 @@ use smallvec::SmallVec;
 use crate::model::current;
 use crate::snapshot::{Assignment, BrokerId, Problem, Roles, Shard, ShardId, ZoneId};
 
+/// Brokers that a replica may be moved to, by the role that it has there.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Entrants {
+    pub(super) leaders: Vec<BrokerId>,
+    pub(super) followers: Vec<BrokerId>,
+}
+
 /// The replicas of one shard as they are in some placement.
 pub(super) struct Options<'a> {
     problem: &'a Problem,
+    id: ShardId,
     shard: &'a Shard,
     leader: Option<BrokerId>,
     /// Live ones.
@@ -21,6 +29,7 @@ impl<'a> Options<'a> {
         let live = |&b: &BrokerId| problem.is_live(b);
         (!shard.is_pinned).then(|| Options {
             problem,
+            id,
             shard,
             leader: now.leader.filter(live),
             followers: now.followers.iter().copied().filter(live).collect(),
@@ -28,32 +37,46 @@ impl<'a> Options<'a> {
     }
 
     /// Calls `offer` with each legal assignment that differs in one place: another leader among the replicas, one replica
-    /// on another broker (with or without a change of the lead), or one replica more. Caps on counts and loads are the
-    /// caller's. O(replicas · brokers) of them.
-    pub(super) fn each(&self, mut offer: impl FnMut(Assignment)) {
+    /// on an entrant (with or without a change of the lead), or one replica more there. Entrants come from
+    /// [`Options::entrants`]; caps on counts and loads are the caller's. O(replicas · entrants) of them.
+    pub(super) fn each(&self, entrants: &Entrants, mut offer: impl FnMut(Assignment)) {
         for &f in &self.followers {
             offer(self.led_by(f));
         }
-        if self.problem.policy.roles == Roles::LeadershipOnly {
-            return;
+        for &b in &entrants.leaders {
+            match self.leader {
+                Some(leader) => self.moved(leader, b).into_iter().for_each(&mut offer),
+                None => self.with(b).into_iter().for_each(&mut offer),
+            }
         }
-        let held = || self.leader.iter().chain(&self.followers).copied();
+        for &b in &entrants.followers {
+            for &f in &self.followers {
+                self.moved(f, b).into_iter().for_each(&mut offer);
+                self.moved_from_lead(f, b).into_iter().for_each(&mut offer);
+            }
+            if self.leader.is_some() {
+                self.with(b).into_iter().for_each(&mut offer);
+            }
+        }
+    }
+
+    /// All brokers that hold no replica and may: those that hold one in the snapshot, and newcomers by zone.
+    pub(super) fn entrants(&self) -> (Vec<BrokerId>, Vec<(ZoneId, BrokerId)>) {
+        let (mut returning, mut newcomers) = (Vec::new(), Vec::new());
+        if self.problem.policy.roles == Roles::LeadershipOnly {
+            return (returning, newcomers);
+        }
         for b in self.problem.broker_ids() {
-            if !self.may_hold(b) || held().any(|h| h == b) {
+            let is_here = self.leader == Some(b) || self.followers.contains(&b);
+            if is_here || !self.may_hold(b) {
                 continue;
             }
-            for from in held() {
-                if let Some(moved) = self.moved(from, b) {
-                    offer(moved);
-                }
-                if let Some(moved) = self.moved_from_lead(from, b) {
-                    offer(moved);
-                }
-            }
-            if let Some(more) = self.with(b) {
-                offer(more);
+            match self.shard.present.holds(b) {
+                true => returning.push(b),
+                false => newcomers.push((self.problem.zone_of(b), b)),
             }
         }
+        (returning, newcomers)
     }
 
     /// The shard with its replica on `from` on `to` instead, in the same role; with the two roles exchanged where
@@ -137,6 +160,6 @@ impl<'a> Options<'a> {
 
     fn assignment(&self, leader: Option<BrokerId>, mut followers: Vec<BrokerId>) -> Assignment {
         followers.sort_unstable();
-        current::assignment(self.problem, self.shard, leader, followers)
+        current::with_lost(self.problem, self.id, leader, followers)
     }
 }

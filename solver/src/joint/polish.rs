@@ -7,13 +7,16 @@
 //! The value falls strictly with each change, so the search ends. It depends on the placement alone.
 
 use crate::budget::{Budget, Stop};
-use crate::snapshot::{Assignment, BrokerId, Dimension, Problem, ShardId};
+use crate::snapshot::{Assignment, BrokerId, Dimension, Problem, Role, ShardId};
 
-use super::options::Options;
+use super::options::{Entrants, Options};
 use super::state::{State, Value};
 
 /// Work of pricing one change.
 const PRICE: u64 = 64;
+
+/// Work of pricing one arrival.
+const ARRIVAL: u64 = 16;
 
 /// Partners by size that an exchange looks at, besides those of the same stream.
 const NEAREST: usize = 4;
@@ -59,9 +62,10 @@ impl<'p> Polish<'p, '_, '_> {
             let Some(options) = Options::of(problem, id, &self.state.placement[id.index()]) else {
                 continue;
             };
+            let entrants = self.entrants(id, &options)?;
             let mut best: Option<(Value, Assignment)> = None;
             let mut priced = 0;
-            options.each(|assignment| {
+            options.each(&entrants, |assignment| {
                 priced += 1;
                 let value = self.state.price(id, &assignment);
                 if value < best.as_ref().map_or(Value::ZERO, |best| best.0) {
@@ -75,6 +79,29 @@ impl<'p> Polish<'p, '_, '_> {
             }
         }
         Ok(is_changed)
+    }
+
+    /// Where a replica of the shard may go to advantage: in each zone the cheapest newcomer for each role stands for the
+    /// others, which cost the shard and the zone the same.
+    fn entrants(&mut self, id: ShardId, options: &Options<'_>) -> Result<Entrants, Stop> {
+        let (returning, newcomers) = options.entrants();
+        self.budget.spend(ARRIVAL * newcomers.len() as u64)?;
+        let cheapest = |role: Role| {
+            let mut best: Vec<Option<(Value, BrokerId)>> = vec![None; self.problem().zones.len()];
+            for &(z, b) in &newcomers {
+                let found = (self.state.arrival(id, b, role), b);
+                let best = &mut best[z.index()];
+                if best.is_none_or(|best| found < best) {
+                    *best = Some(found);
+                }
+            }
+            let best = best.into_iter().flatten().map(|best| best.1);
+            returning.iter().copied().chain(best).collect()
+        };
+        Ok(Entrants {
+            leaders: cheapest(Role::Leader),
+            followers: cheapest(Role::Follower),
+        })
     }
 
     /// Replicas on each broker, with their role.
@@ -134,7 +161,13 @@ impl<'p> Polish<'p, '_, '_> {
         let before = self.state.placement[id.index()].clone();
         let replicas = problem.live(&before).count();
         let mut additions = Vec::new();
-        options.each(|assignment| {
+        let (mut all, newcomers) = options.entrants();
+        all.extend(newcomers.into_iter().map(|newcomer| newcomer.1));
+        let all = Entrants {
+            leaders: all.clone(),
+            followers: all,
+        };
+        options.each(&all, |assignment| {
             if problem.live(&assignment).count() > replicas {
                 additions.push(assignment);
             }

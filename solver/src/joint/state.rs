@@ -9,8 +9,8 @@ use smallvec::SmallVec;
 
 use crate::cost::{Cost, RANKS, Rank, shard_cost};
 use crate::snapshot::{
-    Assignment, Band, BrokerId, Counts, Dimension, Limits, Loads, Problem, ShardId, Spread, Stream,
-    StreamId, ZoneId, balance_caps,
+    Assignment, Band, BrokerId, Counts, Dimension, Limits, Loads, Problem, Role, ShardId, Spread,
+    Stream, StreamId, ZoneId, balance_caps,
 };
 
 /// What a placement is worth: less is better.
@@ -141,6 +141,7 @@ impl<'p> State<'p> {
     }
 
     /// By how much caps in force and `max_moves` are exceeded. O(brokers).
+    #[cfg(test)]
     pub(super) fn excess(&self) -> i128 {
         let limits = &self.problem.limits;
         let (counts, caps) = (&self.counts, &limits.in_force);
@@ -227,6 +228,21 @@ impl<'p> State<'p> {
             let most = problem.policy.max_moves.map_or(Limits::NONE, i64::from);
             value.excess += grown(self.changes, by, most);
         }
+        value
+    }
+
+    /// What one more replica of the shard adds on a broker, apart from the shard's own cost and the zone's counts.
+    pub(super) fn arrival(&self, id: ShardId, b: BrokerId, role: Role) -> Value {
+        let shard = self.problem.shard(id);
+        let leads = i64::from(role == Role::Leader);
+        let shift = Shift {
+            leaders: leads,
+            replicas: 1,
+            bytes: shard.size_bytes,
+            rate: leads * shard.rate,
+        };
+        let mut value = Value::ZERO;
+        self.add_broker(shard.stream, b, &shift, &mut value);
         value
     }
 

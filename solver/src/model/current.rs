@@ -86,23 +86,18 @@ pub fn leaderless(problem: &Problem, id: ShardId) -> Assignment {
     }
 }
 
-/// The shard led by `leader` with these live followers, and what else the contract lists with them: replicas on `DOWN`
-/// brokers as far as the replication factor leaves room.
-pub(crate) fn assignment(
+/// The assignment with these live followers, and replicas on `DOWN` brokers that nothing replaces.
+pub(crate) fn with_lost(
     problem: &Problem,
-    shard: &Shard,
+    id: ShardId,
     leader: Option<BrokerId>,
     followers: Vec<BrokerId>,
 ) -> Assignment {
-    let factor = problem.replication_factor(shard.stream) as usize;
+    let shard = problem.shard(id);
+    let room = problem.replication_factor(shard.stream) as usize - usize::from(leader.is_some());
     Assignment {
         leader,
-        followers: listed(
-            problem,
-            shard,
-            followers,
-            factor - usize::from(leader.is_some()),
-        ),
+        followers: listed(problem, shard, followers, room),
     }
 }
 
