@@ -32,7 +32,7 @@ pub(super) struct Found {
     pub(super) best: Best,
     pub(super) bounds: [Option<i64>; RANKS],
     pub(super) stop: Option<Stop>,
-    is_unavailable: bool,
+    is_busy: bool,
 }
 
 impl Found {
@@ -40,7 +40,7 @@ impl Found {
         let is_proven = |rank: Rank| self.bounds[rank as usize] == Some(self.best.cost[rank]);
         match Rank::ALL.into_iter().all(is_proven) {
             true => Status::Optimal,
-            false if self.is_unavailable => Status::Unavailable,
+            false if self.is_busy => Status::Busy,
             false => Status::Feasible,
         }
     }
@@ -54,9 +54,8 @@ pub(super) fn minimise(
     budget: &mut Budget<'_>,
 ) -> Found {
     let program = Arc::clone(&model.program);
-    let constants = Rank::ALL.map(|rank| {
-        i128::from(start.cost[rank]) - sum(program.goal(rank), &start.values)
-    });
+    let constants =
+        Rank::ALL.map(|rank| i128::from(start.cost[rank]) - sum(program.goal(rank), &start.values));
     let search = Search {
         program,
         constants,
@@ -68,7 +67,7 @@ pub(super) fn minimise(
             best: start,
             bounds: [None; RANKS],
             stop: None,
-            is_unavailable: false,
+            is_busy: false,
         },
     };
     search.run(budget)
@@ -103,10 +102,12 @@ impl Search {
             }
             let group = self.group(at);
             if let Err(failure) = self.improve(&group, budget) {
-                match failure {
-                    Failure::Stopped(reason) => self.found.stop = Some(reason),
-                    Failure::Unavailable => self.found.is_unavailable = true,
-                }
+                self.found.is_busy = matches!(failure, Failure::Busy);
+                self.found.stop = Some(match failure {
+                    Failure::Stopped(reason) => reason,
+                    // Which runs linger is decided by clocks.
+                    Failure::Busy => Stop::TimeBudget,
+                });
                 break;
             }
             group.ranks.iter().for_each(|&rank| self.freeze(rank));
@@ -169,7 +170,10 @@ impl Search {
         let goal = group.goal(&self.program);
         let mut claim = self.run_once(&goal, budget)?;
         for _ in 0..REFUSED_MAX {
-            let refused = claim.decisions.as_ref().filter(|decisions| !self.adopt(decisions));
+            let refused = claim
+                .decisions
+                .as_ref()
+                .filter(|decisions| !self.adopt(decisions));
             let Some(decisions) = refused else { break };
             self.frozen.push(Row::other_than(decisions));
             claim = self.run_once(&goal, budget)?;
@@ -183,7 +187,9 @@ impl Search {
 
     fn run_once(&self, goal: &Terms, budget: &mut Budget<'_>) -> Result<Claim, Failure> {
         let entries = self.program.entries() as u64;
-        budget.spend(entries * WORK_PER_ENTRY).map_err(Failure::Stopped)?;
+        budget
+            .spend(entries * WORK_PER_ENTRY)
+            .map_err(Failure::Stopped)?;
         let job = Job {
             program: Arc::clone(&self.program),
             frozen: self.frozen.clone(),
@@ -238,8 +244,8 @@ impl Search {
         let first = group.ranks[0];
         // A bound above a value that is reached is none.
         let bound = bound.filter(|&bound| bound < value).map_or(0, |bound| {
-            let others = (group.ranks[1..].iter().zip(&group.factors[1..]))
-                .map(|(&rank, factor)| {
+            let others =
+                (group.ranks[1..].iter().zip(&group.factors[1..])).map(|(&rank, factor)| {
                     i128::from(self.reaches[rank as usize].unwrap_or(0)) * factor
                 });
             let rest = bound - others.sum::<i128>();
@@ -260,7 +266,9 @@ struct Group {
 impl Group {
     fn value(&self, cost: &Cost) -> i128 {
         let ranks = self.ranks.iter().zip(&self.factors);
-        ranks.map(|(&rank, factor)| i128::from(cost[rank]) * factor).sum()
+        ranks
+            .map(|(&rank, factor)| i128::from(cost[rank]) * factor)
+            .sum()
     }
 
     /// What is minimised. Factors above one stay below [`MERGED_MAX`] times what a rank may differ by.

@@ -4,18 +4,21 @@
 //! numbers, such as bytes, are divided by a power of two, since HiGHS's tolerances are absolute; so are the columns that
 //! bytes make large. Powers of two lose nothing.
 
-use ::highs::{HighsModelStatus, HighsSolutionStatus, SolvedModel};
+use ::highs::{HighsModelStatus, HighsSolutionStatus, Model, SolvedModel, TrySetOptionError};
 use good_lp::solvers::highs::{HighsProblem, highs};
 use good_lp::{Expression, ProblemVariables, SolverModel, Variable, variable};
 
 use super::program::{Column, Program, Row, Terms};
 use super::worker::{Claim, Job};
 
-/// Seconds after which a run ends that has no limit of its own.
-const SECONDS_MAX: f64 = 300.0;
+/// Most seconds of a run.
+const SECONDS_MAX: f64 = 60.0;
 
 /// HiGHS's tolerance for rows and whole numbers.
 const TOLERANCE: f64 = 1e-9;
+
+/// Smallest entry of the matrix that HiGHS keeps, the least it can be told.
+const ENTRY_MIN: f64 = 1e-12;
 
 /// What a bound may be wrong by where no row is scaled, and a millionth of what a large one may.
 const BOUND_TOLERANCE: f64 = 1e-6;
@@ -54,7 +57,11 @@ pub(super) fn solve(job: &Job, is_left: impl Fn() -> bool) -> Claim {
     let scale = floats.scale_of(&job.goal);
     let run = |start: Option<&[f64]>| {
         let problem = floats.problem(job, scale);
-        let solved = if is_left() { None } else { run(problem, job, scale, start) };
+        let solved = if is_left() {
+            None
+        } else {
+            run(problem, job, scale, start)
+        };
         solved.map(|solved| Answer::new(&solved, job, &floats, scale))
     };
     let start = job.start.iter().zip(&floats.units);
@@ -67,29 +74,33 @@ pub(super) fn solve(job: &Job, is_left: impl Fn() -> bool) -> Claim {
     answer.map_or_else(Claim::default, |answer| answer.claim)
 }
 
-fn run(
-    problem: HighsProblem,
-    job: &Job,
-    scale: f64,
-    start: Option<&[f64]>,
-) -> Option<SolvedModel> {
+fn run(problem: HighsProblem, job: &Job, scale: f64, start: Option<&[f64]>) -> Option<SolvedModel> {
     let mut model = problem.try_into_inner().ok()?;
-    model.try_set_option("threads", 1).ok()?;
-    model.try_set_option("parallel", "off").ok()?;
-    model.try_set_option("random_seed", 0).ok()?;
-    model.try_set_option("mip_rel_gap", 0.0).ok()?;
-    model.try_set_option("mip_abs_gap", GAP / scale).ok()?;
-    model.try_set_option("mip_feasibility_tolerance", TOLERANCE).ok()?;
-    let seconds = job.effort.seconds_max.unwrap_or(SECONDS_MAX);
-    model.try_set_option("time_limit", seconds.clamp(0.0, SECONDS_MAX)).ok()?;
-    if let Some(nodes) = job.effort.nodes_max {
-        let nodes = i32::try_from(nodes).unwrap_or(i32::MAX);
-        model.try_set_option("mip_max_nodes", nodes).ok()?;
-    }
+    set_options(&mut model, job, scale).ok()?;
     if start.is_some() {
         model.try_set_solution(start, None, None, None).ok()?;
     }
     model.try_solve().ok()
+}
+
+fn set_options(model: &mut Model, job: &Job, scale: f64) -> Result<(), TrySetOptionError> {
+    // The same on every machine.
+    model.try_set_option("threads", 1)?;
+    model.try_set_option("parallel", "off")?;
+    model.try_set_option("random_seed", 0)?;
+    let seconds = job.effort.seconds_max.unwrap_or(SECONDS_MAX);
+    model.try_set_option("time_limit", seconds.max(0.0).min(SECONDS_MAX))?;
+    if let Some(nodes) = job.effort.nodes_max {
+        let nodes = i32::try_from(nodes).unwrap_or(i32::MAX);
+        model.try_set_option("mip_max_nodes", nodes)?;
+    }
+    model.try_set_option("mip_rel_gap", 0.0)?;
+    model.try_set_option("mip_abs_gap", GAP / scale)?;
+    // With HiGHS's own, a millionth of a replica is many bytes, and entries that bytes make small are lost.
+    model.try_set_option("mip_feasibility_tolerance", TOLERANCE)?;
+    model.try_set_option("small_matrix_value", ENTRY_MIN)?;
+    // Looks for any solution, and there is one.
+    model.try_set_option("mip_heuristic_run_feasibility_jump", false)
 }
 
 /// A claim, and whether HiGHS contradicts itself in it.
@@ -165,7 +176,9 @@ impl Floats {
 
     /// What the goal may be wrong by, since rows that are scaled hold up to a tolerance.
     fn slack(&self, goal: &[(Column, i64)]) -> f64 {
-        let scaled = goal.iter().map(|&(column, cost)| (self.units[column.index()], cost));
+        let scaled = goal
+            .iter()
+            .map(|&(column, cost)| (self.units[column.index()], cost));
         let scaled = scaled.filter(|&(unit, _)| unit > 1.0);
         let slacks = scaled.map(|(unit, cost)| unit * (cost as f64).abs() * TOLERANCE);
         slacks.sum()
@@ -185,15 +198,16 @@ impl Floats {
         problem
     }
 
+    /// All columns are whole numbers, and HiGHS branches on counts sooner than on decisions; but for those in another unit.
     fn add_columns(&self, program: &Program, to: &mut ProblemVariables) -> Vec<Variable> {
-        let widths = program.widths().iter().zip(&self.units).enumerate();
-        widths
-            .map(|(at, (&width, unit))| {
+        let columns = program.widths().iter().zip(&self.units);
+        columns
+            .map(|(&width, &unit)| {
                 let column = variable().min(0.0).max(up(width) / unit);
-                match at < program.decisions() {
-                    true => to.add(column.integer()),
-                    false => to.add(column),
-                }
+                to.add(match unit == 1.0 {
+                    true => column.integer(),
+                    false => column,
+                })
             })
             .collect()
     }
@@ -218,7 +232,9 @@ impl Floats {
     fn add_row(&self, row: &Row, loose: f64, columns: &[Variable], to: &mut HighsProblem) {
         let bounds = row.least.iter().chain(&row.most);
         let largest = bounds.map(|&bound| (bound as f64).abs());
-        let scale = self.scale_of(&row.terms).max(scale(largest.fold(1.0, f64::max)));
+        let scale = self
+            .scale_of(&row.terms)
+            .max(scale(largest.fold(1.0, f64::max)));
         let loose = if scale > 1.0 { loose } else { 0.0 };
         let sum = |round: fn(i64) -> f64| {
             let mut sum = Expression::with_capacity(row.terms.len());

@@ -120,7 +120,11 @@ fn candidates(problem: &Problem, id: ShardId) -> Vec<Assignment> {
         if there.len() > most {
             continue;
         }
-        let room = if keeps_all { lost.len() } else { factor.saturating_sub(there.len()) };
+        let room = if keeps_all {
+            lost.len()
+        } else {
+            factor.saturating_sub(there.len())
+        };
         let listed = &lost[..room.min(lost.len())];
         for leader in there.iter().map(|&b| Some(b)).chain([None]) {
             let replicas = there.iter().chain(listed).copied();
@@ -153,9 +157,9 @@ fn load_faults(problem: &Problem, placement: &[Assignment]) -> Vec<String> {
     let mut faults = Vec::new();
     for (at, broker) in problem.brokers.iter().enumerate() {
         let percent = i128::from(problem.policy.disk_watermark_percent);
-        let room = broker.disk_bytes.map(|size| {
-            i128::from(size) * percent / 100 - i128::from(broker.disk_used_bytes)
-        });
+        let room = broker
+            .disk_bytes
+            .map(|size| i128::from(size) * percent / 100 - i128::from(broker.disk_used_bytes));
         if room.is_some_and(|room| then[at].0 > room.max(now[at].0)) {
             faults.push(format!("too many bytes on {}", broker.id));
         }
@@ -178,14 +182,18 @@ fn move_faults(problem: &Problem, placement: &[Assignment]) -> Option<String> {
         };
         let in_zone = |b: BrokerId| {
             let zone = problem.brokers[b.index()].zone;
-            let there = now.replicas().filter(|&other| problem.brokers[other.index()].zone == zone);
+            let there = now
+                .replicas()
+                .filter(|&other| problem.brokers[other.index()].zone == zone);
             there.count()
         };
         let per_zone = problem.policy.max_replicas_per_zone;
         let is_settled = now.leader.is_some()
             && now.replicas().count() == stream.replication_factor as usize
             && now.replicas().all(is_wanted)
-            && now.replicas().all(|b| per_zone.is_none_or(|most| in_zone(b) <= most as usize));
+            && now
+                .replicas()
+                .all(|b| per_zone.is_none_or(|most| in_zone(b) <= most as usize));
         if is_settled {
             changes += then.replicas().filter(|&b| !now.holds(b)).count();
             changes += usize::from(then.leader.is_some_and(|b| now.followers.contains(&b)));

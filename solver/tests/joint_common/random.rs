@@ -59,7 +59,9 @@ fn input(rng: &mut Rng, size: Size, mood: Mood) -> (SnapshotInput, PolicyInput) 
     let brokers = size.brokers - rng.below(2.min(size.brokers));
     snapshot.brokers = (0..brokers).map(|b| broker(rng, b, zones, mood)).collect();
     let streams = 1 + rng.below(size.streams);
-    snapshot.streams = (0..streams).map(|s| stream(rng, s, brokers, size, mood)).collect();
+    snapshot.streams = (0..streams)
+        .map(|s| stream(rng, s, brokers, size, mood))
+        .collect();
     let shards = size.shards - rng.below(size.shards.div_ceil(3));
     for i in 0..shards {
         let at = rng.below(streams);
@@ -129,7 +131,11 @@ fn shard(
     ShardInput {
         id: format!("p{i:02}"),
         stream: stream.id.clone(),
-        leader: if is_leaderless { String::new() } else { ids.remove(0) },
+        leader: if is_leaderless {
+            String::new()
+        } else {
+            ids.remove(0)
+        },
         followers: ids,
         size_bytes: rng.between(0, 40) << if rng.one_in(3) { 28 } else { 0 },
         rate: rng.between(0, 9),
@@ -230,7 +236,9 @@ fn loads(rng: &mut Rng, snapshot: &mut SnapshotInput, policy: &mut PolicyInput, 
     let brokers = snapshot.brokers.len() as i64;
     let odds = if mood == Mood::Calm { 6 } else { 3 };
     let shards = || snapshot.shards.iter();
-    let bytes: i64 = shards().map(|s| s.size_bytes * (1 + s.followers.len() as i64)).sum();
+    let bytes: i64 = shards()
+        .map(|s| s.size_bytes * (1 + s.followers.len() as i64))
+        .sum();
     let rates: i64 = shards().map(|s| s.rate).sum();
     if rng.one_in(odds) {
         for broker in &mut snapshot.brokers {

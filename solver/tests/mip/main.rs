@@ -1,8 +1,7 @@
-//! The joint programme against everything there is to try, and HiGHS left behind.
+//! The joint programme against everything there is to try.
 //!
 //! * `exhaustive`: random tiny problems with every rule, whole and in part;
-//! * `stops`: HiGHS wedged, a hundred times in a row;
-//! * `edges`: nothing to decide, starts that are not legal, numbers that no float holds.
+//! * `edges`: nothing to decide, starts that are not legal, limits, numbers that no float holds.
 
 #![cfg(feature = "highs")]
 
@@ -12,4 +11,3 @@ mod exhaustive;
 mod joint_common;
 #[path = "../support/rng.rs"]
 mod rng;
-mod stops;
