@@ -98,10 +98,9 @@ fn read_attributes(root: &Node<'_, '_>, zones: &[String], report: &mut Report) -
             );
             continue;
         };
-        let broker = listed.entry(node.to_owned()).or_insert_with(|| pb::Broker {
-            id: node.to_owned(),
-            ..pb::Broker::default()
-        });
+        let broker = listed
+            .entry(node.to_owned())
+            .or_insert_with(|| active(node));
         let earlier = broker.tags.insert(attribute.to_owned(), value.to_owned());
         if earlier.is_some() {
             row.find(
@@ -136,10 +135,15 @@ pub(super) fn brokers(
             known.map(|node| (node.clone(), active(node))).collect()
         }
         Some(Nodes { brokers, source }) => match source {
-            Source::File => brokers,
+            Source::File => {
+                check_zones(DOCUMENT.to_owned(), &brokers, report);
+                brokers
+            }
             Source::Attributes { zones } => {
                 let data = data_nodes(brokers, &held, disks, report);
-                check_zones(&data, &zones, report);
+                let zones = zones.join(" or ");
+                check_zones(format!("{DOCUMENT}, attribute {zones}"), &data, report);
+                warn_of_attributes(&zones, &data, report);
                 data
             }
         },
@@ -175,6 +179,7 @@ fn held(indices: &Indices) -> BTreeMap<&str, i64> {
 fn active(node: &str) -> pb::Broker {
     pb::Broker {
         id: node.to_owned(),
+        state: pb::BrokerState::Active.into(),
         ..pb::Broker::default()
     }
 }
@@ -221,16 +226,18 @@ fn data_nodes(
     nodes
 }
 
-/// Notes live nodes without a zone where others have one, and warns where none has.
-fn check_zones(nodes: &Brokers, zones: &[String], report: &mut Report) {
-    let place = format!("{DOCUMENT}, attribute {}", zones.join(" or "));
+/// Notes live nodes without a zone where others have one.
+fn check_zones(place: String, nodes: &Brokers, report: &mut Report) {
     brokers::check_zones(place, ["node", "zone"], nodes.values(), report);
+}
+
+/// Warns where no node has the attribute that names the zone.
+fn warn_of_attributes(zones: &str, nodes: &Brokers, report: &mut Report) {
     if nodes.values().all(|broker| broker.zone.is_empty()) {
         let attributes: BTreeSet<&String> = nodes.values().flat_map(|b| b.tags.keys()).collect();
         let attributes: Vec<String> = attributes.into_iter().cloned().collect();
         report.warn(format!(
-            "no node has the attribute {}; there are: {}",
-            zones.join(" or "),
+            "no node has the attribute {zones}; there are: {}",
             few(&attributes)
         ));
     }

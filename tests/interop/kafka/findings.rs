@@ -2,6 +2,7 @@
 
 use shardflow::interop::kafka::{Import, ImportError, Imported, import};
 
+use super::samples::*;
 use crate::support::*;
 
 const ONE: &str = "Topic: a Partition: 0 Leader: 1 Replicas: 1";
