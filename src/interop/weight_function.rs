@@ -186,11 +186,8 @@ fn fields<'v, 'p, const N: usize>(
         let rule = format!("an object with `{}` is expected here", field.names[0]);
         row.find(report, rule);
     }
-    let mut members = [*row; N];
-    for (member, found) in members.iter_mut().zip(found) {
-        *member = found?;
-    }
-    Some(members)
+    let members: Vec<Node<'v, 'p>> = found.into_iter().flatten().collect();
+    members.try_into().ok()
 }
 
 fn nodes(text: &str, report: &mut Report) -> BTreeMap<String, pb::Broker> {

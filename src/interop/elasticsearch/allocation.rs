@@ -42,17 +42,15 @@ fn read(row: &Node<'_, '_>, disks: &mut Disks, report: &mut Report) {
         used: cat::bytes(row, "disk.used", report),
         indices: cat::bytes(row, "disk.indices", report),
     };
-    match node {
-        None => {}
-        Some(UNASSIGNED) if disk.total.is_none() => {}
-        Some(node) => {
-            if disks.insert(node.to_owned(), disk).is_some() {
-                row.find(
-                    report,
-                    "a node is listed once: nodes of one name can't be told apart",
-                );
-            }
-        }
+    let is_counted = |node: &&str| *node != UNASSIGNED || disk.total.is_some();
+    let Some(node) = node.filter(is_counted) else {
+        return;
+    };
+    if disks.insert(node.to_owned(), disk).is_some() {
+        row.find(
+            report,
+            "a node is listed once: nodes of one name can't be told apart",
+        );
     }
 }
 

@@ -1,10 +1,12 @@
 //! The copies of one shard, and how a snapshot tells what they are at.
 
+use std::collections::BTreeSet;
+
 use crate::pb;
 
 /// A copy of a shard.
 #[derive(Debug)]
-pub(super) struct Copy {
+pub(super) struct ShardCopy {
     pub(super) state: State,
     /// Bytes, where the listing tells.
     pub(super) size: Option<i64>,
@@ -33,6 +35,11 @@ impl State {
         }
     }
 
+    /// Every node that the copy is on, or comes to.
+    pub(super) fn ends(&self) -> impl Iterator<Item = &str> {
+        self.node().into_iter().chain(self.target())
+    }
+
     /// Node that the copy relocates to.
     pub(super) fn target(&self) -> Option<&str> {
         match self {
@@ -51,20 +58,16 @@ impl State {
 pub(super) struct Copies {
     /// Where the first of them is listed.
     pub(super) place: String,
-    pub(super) primary: Option<Copy>,
-    pub(super) replicas: Vec<Copy>,
+    pub(super) primary: Option<ShardCopy>,
+    pub(super) replicas: Vec<ShardCopy>,
+    /// Nodes that have a copy or are to have one.
+    pub(super) nodes: BTreeSet<String>,
 }
 
 impl Copies {
     /// Primary and replicas.
-    pub(super) fn all(&self) -> impl Iterator<Item = &Copy> {
+    pub(super) fn all(&self) -> impl Iterator<Item = &ShardCopy> {
         self.primary.iter().chain(&self.replicas)
-    }
-
-    /// Nodes that have a copy or are to have one.
-    pub(super) fn nodes(&self) -> impl Iterator<Item = &str> {
-        self.all()
-            .flat_map(|copy| copy.state.node().into_iter().chain(copy.state.target()))
     }
 
     /// Bytes of the largest copy.
@@ -95,8 +98,8 @@ impl Copies {
             ..pb::Shard::default()
         };
         if self.is_tangled() {
-            let others = self.nodes().filter(|node| *node != leader);
-            shard.followers = others.map(str::to_owned).collect();
+            let others = self.nodes.iter().filter(|node| *node != leader);
+            shard.followers = others.cloned().collect();
             shard.pinned = true;
             return (shard, Vec::new());
         }

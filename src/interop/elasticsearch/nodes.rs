@@ -166,8 +166,7 @@ fn held(indices: &Indices) -> BTreeMap<&str, i64> {
     let mut held: BTreeMap<&str, i64> = BTreeMap::new();
     for copies in indices.values().flat_map(BTreeMap::values) {
         for copy in copies.all() {
-            let ends = copy.state.node().into_iter().chain(copy.state.target());
-            for node in ends {
+            for node in copy.state.ends() {
                 let bytes = held.entry(node).or_default();
                 *bytes = bytes.saturating_add(copy.size.unwrap_or(0));
             }
@@ -191,6 +190,7 @@ fn data_nodes(
     disks: Option<&Disks>,
     report: &mut Report,
 ) -> Brokers {
+    // In order, as the nodes are.
     let idle = |nodes: &Brokers, is_known: &dyn Fn(&str) -> bool| -> Vec<String> {
         let names = nodes
             .keys()
@@ -209,7 +209,7 @@ fn data_nodes(
         return nodes;
     };
     let others = idle(&nodes, &|node| disks.contains_key(node));
-    nodes.retain(|node, _| !others.contains(node));
+    nodes.retain(|node, _| others.binary_search(node).is_err());
     if !others.is_empty() {
         report.warn(format!(
             "{} left out, as {} doesn't list them: {}",

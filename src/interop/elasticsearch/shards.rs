@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::cat;
-use super::copies::{Copies, Copy, State};
+use super::copies::{Copies, ShardCopy, State};
 use crate::interop::Report;
 use crate::interop::json::Node;
 
@@ -60,20 +60,26 @@ fn read(row: &Node<'_, '_>, indices: &mut Indices, report: &mut Report) {
     if report.findings.len() == before {
         let shards = indices.entry(index.to_owned()).or_default();
         let copies = shards.entry(number).or_default();
-        add(row, copies, is_primary, Copy { state, size }, report);
+        add(row, copies, is_primary, ShardCopy { state, size }, report);
     }
 }
 
-fn add(row: &Node<'_, '_>, copies: &mut Copies, is_primary: bool, copy: Copy, report: &mut Report) {
+fn add(
+    row: &Node<'_, '_>,
+    copies: &mut Copies,
+    is_primary: bool,
+    copy: ShardCopy,
+    report: &mut Report,
+) {
     if copies.place.is_empty() {
         copies.place = row.place();
     }
-    let (node, target) = (copy.state.node(), copy.state.target());
-    let is_taken = |node: &str| copies.nodes().any(|other| other == node);
-    if node.into_iter().chain(target).any(is_taken) || (target.is_some() && node == target) {
-        let first = &copies.place;
-        let rule = format!("copies of a shard are on different nodes; see also {first}");
-        return row.find(report, rule);
+    for node in copy.state.ends() {
+        if !copies.nodes.insert(node.to_owned()) {
+            let first = &copies.place;
+            let rule = format!("copies of a shard are on different nodes; see also {first}");
+            return row.find(report, rule);
+        }
     }
     if !is_primary {
         copies.replicas.push(copy);

@@ -75,7 +75,7 @@ impl Noted {
                 list.push(id.to_owned());
             }
         };
-        let is_assigned = copies.nodes().next().is_some();
+        let is_assigned = !copies.nodes.is_empty();
         let primary = copies.primary.as_ref().map(|copy| &copy.state);
         let is_leaderless = matches!(primary, Some(State::Unassigned));
         note(&mut self.moving, !flights.is_empty());

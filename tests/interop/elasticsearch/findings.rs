@@ -184,6 +184,8 @@ fn listings_are_one_array() {
         );
         assert!(finding.rule.contains(rule), "{error}");
     }
+    let many = rows(&vec![row(0, "r", "UNASSIGNED", ""); 20_000]);
+    assert!(import(Import::new(&many)).is_err(), "and soon");
     let deep = "[".repeat(100_000) + "{";
     assert!(import(Import::new(&deep)).is_err());
 }

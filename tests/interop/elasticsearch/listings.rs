@@ -42,7 +42,7 @@ fn every_state_of_a_copy() {
         shards(snapshot),
         [
             ".tasks/0 - ",
-            "audit/0* es-1 es-2,es-4,es-3",
+            "audit/0* es-1 es-2,es-3,es-4",
             "logs-2026.11/0 es-3 ",
             "logs-2026.11/1 es-1 ",
             "logs-2026.11/2 es-2 es-1",
