@@ -204,7 +204,18 @@ impl<'a> Teller<'a> {
                 };
                 text.push_str(&format!("; the next best, {:?}, {costs}", next.broker));
             }
-            Some(_) => text.push_str("; the plan is not proven to be the best"),
+            Some(next) => {
+                let costs = match next.alone.first() {
+                    None => "nothing".to_owned(),
+                    Some(amount) => {
+                        format!("{:+} {}", amount.value, amount.rank.replace('_', " "))
+                    }
+                };
+                text.push_str(&format!(
+                    "; {:?} would cost {costs} if it moved alone",
+                    next.broker
+                ));
+            }
         }
         text
     }

@@ -2,7 +2,8 @@
 //!
 //! **Bounds.** A certificate is taken at its word in nothing: its prices give a lower bound, and a rank's claim has to
 //! be what that bound proves. Without a certificate the bound of no prices at all is taken; what it leaves open is
-//! unchecked, unless no prices could prove it, or the present layout shows that it is wrong.
+//! unchecked, unless no prices could prove it, or the present layout shows that it is wrong. What rests on a MIP solver's
+//! word is unchecked likewise; it has to be more than the certificate proves.
 //!
 //! **What follows.** Outcome, gap, proof and fallback are functions of each other or of the bounds; each is compared
 //! with what the others make it. The prices of the report are those of the certificate, less what concerns streams.
@@ -115,7 +116,10 @@ impl Recheck<'_> {
     /// Checks a bound and its proof; whether it was shown to hold.
     fn bound(&mut self, rank: Rank, claim: &pb::RankBound, cost: &Cost, shown: &Shown) -> bool {
         let path = format!("report.ranks[{}]", rank as usize);
+        let known = shown.bounds[rank as usize];
+        let is_solvers = claim.proof() == pb::Proof::SolverBound && claim.bound.is_some();
         let proof = match claim.bound {
+            Some(least) if is_solvers && known < Some(least) => pb::Proof::SolverBound,
             Some(_) => pb::Proof::Certificate,
             None => pb::Proof::None,
         };
@@ -123,7 +127,6 @@ impl Recheck<'_> {
             let (says, is) = (claim.proof().as_str_name(), proof.as_str_name());
             self.add(format!("{path}.proof: {says}: is {is} with such a bound"));
         }
-        let known = shown.bounds[rank as usize];
         let Some(least) = claim.bound else {
             if let (Some(known), Basis::Certificate) = (known, shown.basis) {
                 self.add(format!(
@@ -138,6 +141,9 @@ impl Recheck<'_> {
                 "{path}.bound: {least}: is above the value of {name}"
             ));
             return true;
+        }
+        if proof == pb::Proof::SolverBound {
+            return false;
         }
         let is_shown = known.is_some_and(|known| known >= least);
         let fault = match shown.basis {
@@ -210,7 +216,11 @@ impl Recheck<'_> {
         let engine = report.engine();
         if !matches!(
             engine,
-            Engine::NetworkSimplex | Engine::GreedyTiers | Engine::Current | Engine::External
+            Engine::NetworkSimplex
+                | Engine::Mip
+                | Engine::GreedyTiers
+                | Engine::Current
+                | Engine::External
         ) {
             let name = engine.as_str_name();
             self.add(format!("report.engine: {name}: is none of this version"));
