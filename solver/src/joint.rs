@@ -222,7 +222,8 @@ impl<'p> Search<'p> {
             return Ok(false);
         };
         let Some(cost) = cost else { return Ok(false) };
-        let bound = verify::bound::bound_within(self.problem, certificate, &mut budget.pace())?;
+        let bound =
+            verify::bound::largest_within(self.problem, certificate, &cost, &mut budget.pace())?;
         let proven = bound.map(|bound| verify::bound::proven(&cost, &bound));
         let is_met = |proven: [Option<i64>; RANKS]| proven == cost.0.map(Some);
         self.is_proven = matches!(proven, Some(Ok(proven)) if is_met(proven));

@@ -151,7 +151,7 @@ pub fn solve(
     let mut candidates = Candidates::new(problem, interrupt)?;
     let certificate = candidates.search(options, &mut budget);
     let (engine, plan) = candidates.verified()?;
-    let bound = candidates.bound(certificate.as_ref());
+    let bound = candidates.bound(certificate.as_ref(), &plan.after.0);
     let Candidates {
         solver_bounds,
         stop,
@@ -372,14 +372,15 @@ impl<'a> Candidates<'a> {
 
     /// The bound that the prices prove. Where the search was stopped before it had any there is none: without prices
     /// a bound says next to nothing, for another look at every shard.
-    fn bound(&mut self, certificate: Option<&Certificate>) -> Option<Bound> {
+    fn bound(&mut self, certificate: Option<&Certificate>, value: &Cost) -> Option<Bound> {
         if certificate.is_none() && self.stop.is_some() {
             return None;
         }
         let finish = || self.interrupt.stop(Phase::Plan);
         let no_prices = Certificate::default();
         let prices = certificate.unwrap_or(&no_prices);
-        let bound = verify::bound::bound_within(self.problem, prices, &mut Pace::new(&finish));
+        let mut pace = Pace::new(&finish);
+        let bound = verify::bound::largest_within(self.problem, prices, value, &mut pace);
         bound.unwrap_or_else(|reason| {
             self.stop.get_or_insert(reason);
             None

@@ -8,6 +8,7 @@
 //! **What follows.** Outcome, gap, proof and fallback are functions of each other or of the bounds; each is compared
 //! with what the others make it. The prices of the report are those of the certificate, less what concerns streams.
 
+use shardflow_solver::budget::unstopped;
 use shardflow_solver::cost::{Cost, RANKS, Rank};
 use shardflow_solver::verify::{bound, cut};
 
@@ -95,7 +96,9 @@ impl Recheck<'_> {
             }
         };
         let mut bounds = [None; RANKS];
-        match bound::bound(self.problem, &certificate).map(|bound| bound::proven(cost, &bound)) {
+        let largest =
+            unstopped(|pace| bound::largest_within(self.problem, &certificate, cost, pace));
+        match largest.map(|bound| bound::proven(cost, &bound)) {
             Some(Ok(proven)) => bounds = proven,
             Some(Err(fault)) if basis == Basis::Certificate => self.add(fault),
             // Only a placement that breaks a hard rule costs less than the least.
