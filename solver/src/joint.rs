@@ -218,10 +218,10 @@ impl<'p> Search<'p> {
 
     /// Whether the prices at hand prove the best placement.
     fn prove(&mut self, budget: &Budget<'_>) -> Result<bool, Stop> {
-        let (Some(certificate), cost) = (&self.found.certificate, self.cost) else {
+        let cost = self.cost(budget)?;
+        let Some(certificate) = &self.found.certificate else {
             return Ok(false);
         };
-        let Some(cost) = cost else { return Ok(false) };
         let bound =
             verify::bound::largest_within(self.problem, certificate, &cost, &mut budget.pace())?;
         let proven = bound.map(|bound| verify::bound::proven(&cost, &bound));
