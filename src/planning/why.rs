@@ -206,6 +206,12 @@ impl<'a> Teller<'a> {
             }
             Some(_) => text.push_str("; the plan is not proven to be the best"),
         }
+        if !planned.unplaced_detail.is_empty() {
+            text.push_str(&format!("; {}", planned.unplaced_detail));
+        }
+        if let Some(step) = moves.iter().find(|step| !step.blocked.is_empty()) {
+            text.push_str(&format!("; its move is blocked: {}", step.blocked));
+        }
         text
     }
 
