@@ -12,7 +12,7 @@ use shardflow_solver::explain::{
 };
 use shardflow_solver::plan::{Move, MoveKind, MoveReason, Plan};
 use shardflow_solver::snapshot::{Assignment, BrokerId, Problem, Role, ShardId, StreamId, ZoneId};
-use shardflow_solver::strategy::{Answer, Engine, Fallback, Outcome, RankBound, Report};
+use shardflow_solver::strategy::{Answer, Engine, Fallback, Outcome, Proof, RankBound, Report};
 
 use super::reasons::Told;
 use super::request::Listing;
@@ -168,6 +168,7 @@ pub(crate) fn cost((cost, terms): &(Cost, Terms)) -> pb::Cost {
 fn report(problem: &Problem, report: &Report, include_certificate: bool) -> pb::SolveReport {
     let engine = match report.engine {
         Engine::NetworkSimplex => pb::Engine::NetworkSimplex,
+        Engine::Mip => pb::Engine::Mip,
         Engine::GreedyTiers => pb::Engine::GreedyTiers,
         Engine::Current => pb::Engine::Current,
         Engine::External => pb::Engine::External,
@@ -214,8 +215,9 @@ pub(crate) fn fallback(reason: Stop) -> pb::FallbackReason {
 }
 
 fn rank_bound(rank: &RankBound) -> pb::RankBound {
-    let proof = match rank.bound {
-        Some(_) => pb::Proof::Certificate,
+    let proof = match rank.proof {
+        Some(Proof::Certificate) => pb::Proof::Certificate,
+        Some(Proof::Solver) => pb::Proof::SolverBound,
         None => pb::Proof::None,
     };
     pb::RankBound {

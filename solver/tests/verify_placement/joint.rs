@@ -87,7 +87,7 @@ fn climbing_prices_prove_many_optima_and_never_more() {
         );
         tight += u32::from(bound.0 == best);
     }
-    assert!(tight >= 100, "only {tight} of 200 optima were proven");
+    assert!(tight >= 190, "only {tight} of 200 optima were proven");
 }
 
 #[test]

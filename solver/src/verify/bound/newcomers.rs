@@ -1,43 +1,13 @@
 //! The brokers that take new replicas of the stream at hand: zone by zone, the cheapest first.
 //!
-//! Complexity: O(brokers · log brokers) once. A stream passes over the brokers in the order of their own prices; where it
-//! has prices of its own the lists are sorted again, which costs little more than O(brokers), being nearly sorted.
+//! Complexity: O(brokers · log brokers) once. A stream passes over the brokers in the order of their own prices, O(brokers);
+//! those on which it has prices of its own are put in their places, O(log brokers) comparisons each.
 
 use super::super::placement::takes;
 use super::prices::Prices;
 use crate::snapshot::{BrokerId, BrokerState, Problem, Stream, ZoneId};
 
-/// Where new replicas of the stream at hand would go.
-pub(super) struct Newcomers<'p> {
-    problem: &'p Problem,
-    /// As leaders.
-    pub(super) leaders: Line,
-    /// As followers.
-    pub(super) followers: Line,
-}
-
-impl<'p> Newcomers<'p> {
-    /// Brokers by their own prices.
-    pub(super) fn new(problem: &'p Problem, prices: &Prices<'_>) -> Self {
-        Newcomers {
-            problem,
-            leaders: Line::new(problem, |b| prices.of_broker(b)[0]),
-            followers: Line::new(problem, |b| prices.of_broker(b)[1]),
-        }
-    }
-
-    /// Turns to a stream, to which the prices have turned before.
-    pub(super) fn turn_to(&mut self, stream: &Stream, prices: &Prices<'_>) {
-        self.leaders.fill(self.problem, stream);
-        self.followers.fill(self.problem, stream);
-        if prices.has_changed() {
-            self.leaders.sort(|b| prices.of_slot(b));
-            self.followers.sort(|b| prices.of_replica_slot(b));
-        }
-    }
-}
-
-/// The brokers of one role.
+/// Where new replicas of the stream at hand would go, in one role.
 pub(super) struct Line {
     /// `ACTIVE` brokers, the cheapest first for a stream without prices of its own.
     order: Vec<BrokerId>,
@@ -48,7 +18,8 @@ pub(super) struct Line {
 }
 
 impl Line {
-    fn new<'r>(problem: &Problem, price: impl Fn(BrokerId) -> &'r [i64]) -> Self {
+    /// Brokers by their own prices.
+    pub(super) fn new<'r>(problem: &Problem, price: impl Fn(BrokerId) -> &'r [i64]) -> Self {
         let is_active = |b: &BrokerId| problem.brokers[b.index()].state == BrokerState::Active;
         let all = (0..problem.brokers.len()).map(BrokerId::at);
         let mut order: Vec<BrokerId> = all.filter(is_active).collect();
@@ -60,11 +31,19 @@ impl Line {
         }
     }
 
-    fn fill(&mut self, problem: &Problem, stream: &Stream) {
+    /// Turns to a stream, to which the prices have turned before.
+    pub(super) fn turn_to<'r>(
+        &mut self,
+        problem: &Problem,
+        stream: &Stream,
+        prices: &Prices<'_>,
+        price: impl Fn(BrokerId) -> &'r [i64],
+    ) {
         for zone in self.zones.drain(..) {
             self.by_zone[zone.index()].clear();
         }
-        for &b in self.order.iter().filter(|&&b| takes(problem, stream, b)) {
+        let is_plain = |b: &&BrokerId| takes(problem, stream, **b) && !prices.is_changed(**b);
+        for &b in self.order.iter().filter(is_plain) {
             let zone = problem.brokers[b.index()].zone;
             let brokers = &mut self.by_zone[zone.index()];
             if brokers.is_empty() {
@@ -72,14 +51,20 @@ impl Line {
             }
             brokers.push(b);
         }
-    }
-
-    fn sort<'r>(&mut self, price: impl Fn(BrokerId) -> &'r [i64]) {
-        for zone in &self.zones {
-            self.by_zone[zone.index()].sort_by(|&a, &b| price(a).cmp(price(b)));
+        let changed = prices.changed().iter();
+        for &b in changed.filter(|&&b| takes(problem, stream, b)) {
+            let zone = problem.brokers[b.index()].zone;
+            let brokers = &mut self.by_zone[zone.index()];
+            if brokers.is_empty() {
+                self.zones.push(zone);
+            }
+            let place = brokers.partition_point(|&other| price(other) <= price(b));
+            brokers.insert(place, b);
         }
-        let cheapest = |zone: ZoneId| price(self.by_zone[zone.index()][0]);
-        self.zones.sort_by(|&a, &b| cheapest(a).cmp(cheapest(b)));
+        if !prices.changed().is_empty() {
+            let cheapest = |zone: ZoneId| price(self.by_zone[zone.index()][0]);
+            self.zones.sort_by(|&a, &b| cheapest(a).cmp(cheapest(b)));
+        }
     }
 
     /// Those of a zone, the cheapest first.

@@ -158,9 +158,9 @@ impl<'a> Prices<'a> {
     pub(super) fn ranks(&self) -> &[Rank] {
         &self.ranks
     }
-    /// Whether the stream at hand has prices of its own anywhere.
-    pub(super) fn has_changed(&self) -> bool {
-        !self.changed.is_empty()
+    /// The brokers on which the stream at hand has prices of its own.
+    pub(super) fn changed(&self) -> &[BrokerId] {
+        &self.changed
     }
     /// Whether it has one there.
     #[inline]

@@ -29,7 +29,7 @@
 use smallvec::SmallVec;
 
 use super::super::placement::{Beside, Replicas, Wanted};
-use super::newcomers::Newcomers;
+use super::newcomers::Line;
 use super::prices::{Prices, Row, plus};
 use crate::budget::{Pace, Stop};
 use crate::cost::RANKS;
@@ -38,7 +38,11 @@ use crate::snapshot::{BrokerId, Problem, Stream, ZoneId};
 /// Finds the cheapest replicas, shard after shard.
 pub(super) struct Sets<'p> {
     problem: &'p Problem,
-    newcomers: Newcomers<'p>,
+    /// Where new leaders of the stream at hand would go.
+    leaders: Line,
+    /// Where its new followers would, once a shard may have any.
+    followers: Line,
+    has_followers: bool,
     /// The zones that matter to the shard at hand are the first `used`; the others keep their memory.
     zones: Vec<Within>,
     used: usize,
@@ -99,7 +103,9 @@ impl<'p> Sets<'p> {
     pub(super) fn new(problem: &'p Problem, prices: &Prices<'_>) -> Self {
         Sets {
             problem,
-            newcomers: Newcomers::new(problem, prices),
+            has_followers: false,
+            leaders: Line::new(problem, |b| prices.of_broker(b)[0]),
+            followers: Line::new(problem, |b| prices.of_broker(b)[1]),
             zones: Vec::new(),
             used: 0,
             place: vec![None; problem.zones.len()],
@@ -108,7 +114,17 @@ impl<'p> Sets<'p> {
 
     /// Turns to a stream, to which the prices have turned before.
     pub(super) fn turn_to(&mut self, stream: &Stream, prices: &Prices<'_>) {
-        self.newcomers.turn_to(stream, prices);
+        let price = |b| prices.of_slot(b);
+        self.leaders.turn_to(self.problem, stream, prices, price);
+        self.has_followers = false;
+    }
+
+    /// Draws up the line of followers, for the first shard of the stream that may have any.
+    fn line_up_followers(&mut self, stream: &Stream, prices: &Prices<'_>) {
+        if !std::mem::replace(&mut self.has_followers, true) {
+            let price = |b| prices.of_replica_slot(b);
+            self.followers.turn_to(self.problem, stream, prices, price);
+        }
     }
 
     /// The least own cost and price of a free shard of the stream at hand, with its live replicas now; nothing where it has no choice.
@@ -127,22 +143,26 @@ impl<'p> Sets<'p> {
             fewest: live.len().min(wanted.factor()),
             best: None,
         };
-        self.find_zones(&choice);
-        self.list_followers(&choice, has_leader);
+        let (_, most) = choice.limits(has_leader);
+        if most > 0 {
+            self.line_up_followers(wanted.stream(), prices);
+        }
+        self.find_zones(&choice, most > 0);
+        self.list_followers(&choice, most);
         for at in 0..self.used {
             pace.step(self.used * wanted.factor() / 16)?;
             self.lead_from(at, &mut choice);
         }
         if !has_leader {
             let own = wanted.own(None, &[]).0;
-            let followers = self.followers(&choice, None, None);
+            let followers = self.best_followers(&choice, None, None);
             choice.offer(prices.sum(&own, &followers.cost[..prices.ranks().len()]));
         }
         Ok(choice.best)
     }
 
     /// Takes up the zones that matter.
-    fn find_zones(&mut self, choice: &Choice<'_>) {
+    fn find_zones(&mut self, choice: &Choice<'_>, with_followers: bool) {
         for within in &self.zones[..self.used] {
             self.place[within.zone.index()] = None;
         }
@@ -159,12 +179,13 @@ impl<'p> Sets<'p> {
             self.take_up(zone);
         }
         let special = self.used;
-        for is_leader in [false, true] {
+        let lines = [(true, true), (false, with_followers)];
+        for (is_leader, _) in lines.into_iter().filter(|line| line.1) {
             let mut left = choice.wanted.factor();
             for at in 0.. {
                 let line = match is_leader {
-                    true => &self.newcomers.leaders,
-                    false => &self.newcomers.followers,
+                    true => &self.leaders,
+                    false => &self.followers,
                 };
                 let Some(&zone) = line.zones().get(at).filter(|_| left > 0) else {
                     break;
@@ -199,9 +220,8 @@ impl<'p> Sets<'p> {
     }
 
     /// Lists the brokers of each zone that may follow: as many as can, and one more that may lead instead.
-    fn list_followers(&mut self, choice: &Choice<'_>, has_leader: bool) {
+    fn list_followers(&mut self, choice: &Choice<'_>, most: usize) {
         let per_zone = self.problem.policy.max_replicas_per_zone;
-        let (_, most) = choice.limits(has_leader);
         let prices = choice.prices;
         for within in &mut self.zones[..self.used] {
             within.most =
@@ -210,7 +230,7 @@ impl<'p> Sets<'p> {
                 continue;
             }
             let is_held = |b: &&BrokerId| within.holders.contains(b);
-            let newcomers = self.newcomers.followers.of_zone(within.zone).iter();
+            let newcomers = self.followers.of_zone(within.zone).iter();
             let newcomers = newcomers.filter(|b| !is_held(b)).take(most + 1);
             let price = |&b: &BrokerId| {
                 let own = choice.wanted.follower(b);
@@ -227,11 +247,11 @@ impl<'p> Sets<'p> {
     /// Offers the leaders of one zone, each with its best followers.
     fn lead_from(&self, at: usize, choice: &mut Choice<'_>) {
         let within = &self.zones[at];
-        let newcomers = self.newcomers.leaders.of_zone(within.zone);
+        let newcomers = self.leaders.of_zone(within.zone);
         if within.holders.is_empty() && newcomers.is_empty() {
             return;
         }
-        let eager = self.followers(choice, Some(at), None);
+        let eager = self.best_followers(choice, Some(at), None);
         for &leader in &within.holders {
             self.lead_with(leader, at, &eager, choice);
         }
@@ -259,18 +279,26 @@ impl<'p> Sets<'p> {
             choice.offer(least);
             return false;
         }
-        let others = self.followers(choice, Some(at), Some(leader));
+        let others = self.best_followers(choice, Some(at), Some(leader));
         choice.offer(plus(&alone, &others.cost));
         true
     }
 
     /// The best followers of a leader in one of the zones, or of none; `leader` is kept free where it is given.
-    fn followers(
+    fn best_followers(
         &self,
         choice: &Choice<'_>,
         leader_at: Option<usize>,
         leader: Option<BrokerId>,
     ) -> Followers {
+        let mut followers = Followers {
+            cost: [0; RANKS],
+            brokers: Replicas::new(),
+        };
+        let (fewest, most) = choice.limits(leader_at.is_some());
+        if most == 0 {
+            return followers;
+        }
         let zones = &self.zones[..self.used];
         let mut chosen: SmallVec<[Chosen; 16]> = (0..zones.len())
             .map(|at| Chosen {
@@ -279,11 +307,6 @@ impl<'p> Sets<'p> {
             })
             .collect();
         let mut spanned = usize::from(leader_at.is_some());
-        let mut followers = Followers {
-            cost: [0; RANKS],
-            brokers: Replicas::new(),
-        };
-        let (fewest, most) = choice.limits(leader_at.is_some());
         for nth in 0..most {
             let mut best: Option<(Row, usize)> = None;
             for (at, (within, chosen)) in zones.iter().zip(&mut chosen).enumerate() {

@@ -187,6 +187,11 @@ impl<'a> Wanted<'a> {
         }
     }
 
+    /// The shard's stream.
+    pub(in crate::verify) fn stream(&self) -> &'a Stream {
+        self.stream
+    }
+
     /// Traffic of the shard's leader.
     pub(in crate::verify) fn leader_traffic(&self) -> &'a Traffic {
         &self.shard.leader_traffic
