@@ -4,7 +4,8 @@ use smallvec::SmallVec;
 
 use crate::budget::{Pace, Stop, unstopped};
 use crate::snapshot::{
-    Assignment, Band, BrokerId, Counts, Problem, Shard, ShardId, Stream, StreamId, Traffic, ZoneId,
+    Assignment, Band, BrokerId, Counts, Loads, Problem, Shard, ShardId, Stream, StreamId, Traffic,
+    ZoneId, balance_caps,
 };
 
 /// Number of ranks.
@@ -135,13 +136,21 @@ pub fn evaluate_within<'a>(
     let mut cost = Cost::default();
     let mut terms = Terms::default();
     let mut counts = Counts::zero(problem.brokers.len(), problem.zones.len());
+    let mut loads = Loads::zero(problem.brokers.len());
+    let has_loads = problem.has_loads();
     for (at, shard) in problem.shards.iter().enumerate() {
         pace.step(1)?;
         let assignment = of(at);
         counts.add(&problem.brokers, assignment, 1);
+        if has_loads {
+            loads.add(&problem.brokers, shard, assignment, 1);
+        }
         add_shard(problem, shard, assignment, &mut cost, &mut terms);
     }
     add_caps(problem, &counts, &mut cost);
+    if has_loads {
+        add_loads(problem, &loads, &mut cost);
+    }
     add_cluster_spreads(problem, &counts, &mut cost);
     add_stream_spreads(problem, of, &mut cost, pace)?;
     cost[Rank::Weighted] = terms.sum();
@@ -277,6 +286,21 @@ fn add_caps(problem: &Problem, counts: &Counts, cost: &mut Cost) {
             + excess(counts.zone_replicas[z], zone.max_replicas);
         cost[Rank::ZoneMinimumShortfall] +=
             (i64::from(zone.min_leaders) - counts.zone_leaders[z]).max(0);
+    }
+}
+
+/// Ranks 4, 5 and 12.
+fn add_loads(problem: &Problem, loads: &Loads, cost: &mut Cost) {
+    let above = |load: i64, cap: Option<i64>| cap.map_or(0, |cap| (load - cap).max(0));
+    for b in problem.broker_ids().filter(|&b| problem.is_live(b)) {
+        let at = b.index();
+        cost[Rank::DiskExcess] += above(loads.bytes[at], problem.disk_room(b));
+        cost[Rank::RateExcess] += above(loads.rates[at], problem.broker(b).rate_capacity);
+    }
+    if let Some(balance) = problem.policy.balance {
+        let caps = balance_caps(problem);
+        let over = caps.iter().zip(loads.of(balance.dimension));
+        cost[Rank::BalanceExcess] += over.map(|(&cap, &load)| above(load, cap)).sum::<i64>();
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::snapshot::{BrokerState, Role, Roles};
+use crate::snapshot::{BrokerState, Dimension, Role, Roles};
 
 /// One cluster at one instant, as listed by the caller.
 #[derive(Clone, Debug, Default)]
@@ -186,6 +186,8 @@ pub struct ZoneLimitInput {
 /// Load to keep level besides counts.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BalanceInput {
+    /// Which load.
+    pub dimension: Dimension,
     /// How far above its share a broker may be, in percent.
     pub tolerance_percent: u32,
 }

@@ -3,3 +3,4 @@
 pub mod current;
 pub mod leaders;
 mod seating;
+pub mod sets;

@@ -214,6 +214,15 @@ impl NetworkBuilder {
         ArcId((self.tail.len() - 1) as u32)
     }
 
+    /// Changes the bounds of an arc.
+    ///
+    /// # Panics
+    /// Where the arc was not added here.
+    pub fn set_bounds(&mut self, arc: ArcId, lower: i64, upper: i64) {
+        self.lower[arc.index()] = lower;
+        self.upper[arc.index()] = upper;
+    }
+
     /// The network, once everything holds together.
     ///
     /// # Errors

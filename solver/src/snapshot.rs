@@ -12,12 +12,16 @@
 //! always admissible and a breach never grows.
 
 mod counts;
+mod loads;
 
 use std::fmt;
 use std::ops::Range;
 
 pub use counts::{Counts, Limits};
+pub use loads::{Loads, balance_caps};
 use smallvec::SmallVec;
+
+use crate::budget::unstopped;
 
 use crate::ids::id_type;
 
@@ -70,6 +74,16 @@ pub enum Roles {
     LeadershipOnly,
 }
 
+/// What a balance keeps level.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Dimension {
+    /// Rates of the shards led.
+    #[default]
+    Rate,
+    /// Bytes of all replicas.
+    Bytes,
+}
+
 /// A broker.
 #[derive(Clone, Debug)]
 pub struct Broker {
@@ -85,6 +99,12 @@ pub struct Broker {
     pub max_leaders: Option<u32>,
     /// Most replicas, as configured.
     pub max_replicas: Option<u32>,
+    /// Size of its disk in bytes.
+    pub disk_bytes: Option<i64>,
+    /// Bytes on it that belong to no shard of the snapshot.
+    pub disk_used_bytes: i64,
+    /// Most rate of the shards it leads, as configured.
+    pub rate_capacity: Option<i64>,
 }
 
 /// A zone and its limits.
@@ -221,6 +241,15 @@ pub struct Spread {
     pub slack: u32,
 }
 
+/// Keeps a load within its share and a tolerance (rank 12).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Balance {
+    /// Which load.
+    pub dimension: Dimension,
+    /// How far above its share a broker may be, in percent.
+    pub tolerance_percent: u32,
+}
+
 /// What to optimise for, defaults filled in. Limits of zones are on [`Zone`], tags in [`Stream::open`].
 #[derive(Clone, Debug)]
 pub struct Policy {
@@ -242,6 +271,14 @@ pub struct Policy {
     pub allow_zone_loss: bool,
     /// Most replicas of one shard in one zone.
     pub max_replicas_per_zone: Option<u32>,
+    /// Share of a disk that may be filled, in percent.
+    pub disk_watermark_percent: u32,
+    /// Most changes (copies and promotions) made to settled shards.
+    pub max_moves: Option<u32>,
+    /// Load to keep level.
+    pub balance: Option<Balance>,
+    /// Weights of the weight-function planner: shard, index, disk; as given.
+    pub thetas: [Option<f64>; 3],
     /// Σ `min_leaders` of limits on zones that no broker is in: a shortfall that nothing can mend.
     pub absent_zone_minimum: i64,
 }
@@ -307,6 +344,15 @@ pub struct Problem {
 }
 
 impl Problem {
+    /// The same cluster once a placement of this problem has been carried out.
+    pub fn after(&self, placement: &[Assignment]) -> Problem {
+        let mut next = self.clone();
+        for (shard, assignment) in next.shards.iter_mut().zip(placement) {
+            shard.present = assignment.clone();
+        }
+        next.limits = unstopped(|pace| Limits::of(&next, pace));
+        next
+    }
     /// The broker.
     #[inline]
     pub fn broker(&self, id: BrokerId) -> &Broker {
@@ -404,6 +450,54 @@ impl Problem {
         zones.sort_unstable();
         zones.dedup();
         zones.len() as u32
+    }
+    /// Bytes of replicas that fit below the broker's watermark: ⌊size · percent / 100⌋ less what is used by others, which
+    /// may be negative. `None` where its disk has no size.
+    pub fn disk_room(&self, broker: BrokerId) -> Option<i64> {
+        let b = self.broker(broker);
+        let percent = i128::from(self.policy.disk_watermark_percent);
+        let filled = i128::from(b.disk_bytes?) * percent / 100;
+        Some((filled as i64) - b.disk_used_bytes)
+    }
+    /// Whether bytes or rates cost or bind anything: some broker has a disk size or a rate capacity, or a load is balanced.
+    pub fn has_loads(&self) -> bool {
+        self.policy.balance.is_some()
+            || (self.brokers.iter()).any(|b| b.disk_bytes.is_some() || b.rate_capacity.is_some())
+    }
+    /// Whether the shard has all its replicas, all live, none on `DRAINING`, none against its stream's brokers or
+    /// `max_replicas_per_zone`. `max_moves` bounds what changes such shards.
+    pub fn is_settled(&self, shard: &Shard) -> bool {
+        let present = &shard.present;
+        let factor = self.replication_factor(shard.stream) as usize;
+        self.live_leader(shard).is_some()
+            && present.replicas().count() == factor
+            && present.replicas().all(|b| self.may_enter(shard.stream, b))
+            && self
+                .policy
+                .max_replicas_per_zone
+                .is_none_or(|most| self.fullest_zone(present) <= most as usize)
+    }
+    /// Live replicas in the zone that has most of them.
+    fn fullest_zone(&self, assignment: &Assignment) -> usize {
+        let zones = self.live(assignment).map(|b| self.zone_of(b));
+        let mut zones: SmallVec<[ZoneId; 8]> = zones.collect();
+        zones.sort_unstable();
+        (zones.chunk_by(|a, b| a == b))
+            .map(<[ZoneId]>::len)
+            .max()
+            .unwrap_or(0)
+    }
+    /// What `max_moves` counts of a settled shard: replicas on other brokers than now, and a lead that goes to a broker that
+    /// holds a follower.
+    pub fn changes(&self, shard: &Shard, assignment: &Assignment) -> i64 {
+        let present = &shard.present;
+        let copies = (assignment.replicas())
+            .filter(|&b| !present.holds(b))
+            .count() as i64;
+        let promoted = assignment
+            .leader
+            .is_some_and(|b| present.followers.contains(&b));
+        copies + i64::from(promoted)
     }
     /// Band of rank 8 for a broker; `None` where the spread is off or the broker takes no part.
     pub fn stream_leader_band(&self, stream: StreamId, broker: BrokerId) -> Option<Band> {

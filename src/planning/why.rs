@@ -75,7 +75,7 @@ pub fn explain(
         None => {
             let options = &prepared.options.solve;
             let answer =
-                strategy::solve(&problem, options, &prepared.clock).map_err(Refusal::from)?;
+                strategy::solve(&problem, options, &prepared.clock).map_err(Refusal::Stopped)?;
             let is_proven = answer.report.outcome == Outcome::Optimal;
             (answer.plan, answer.report.certificate.filter(|_| is_proven))
         }

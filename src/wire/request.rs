@@ -14,7 +14,7 @@ use shardflow_solver::input::{
     BalanceInput, BrokerInput, InFlightInput, PolicyInput, ShardInput, SnapshotInput, SpreadInput,
     StreamInput, TrafficSourceInput, WeightsInput, ZoneLimitInput,
 };
-use shardflow_solver::snapshot::{BrokerState, Role, Roles};
+use shardflow_solver::snapshot::{BrokerState, Dimension, Role, Roles};
 use shardflow_solver::strategy::{Planner, SolveOptions};
 
 use super::Findings;
@@ -203,6 +203,10 @@ pub(crate) fn policy(
             let dimension = || path("balance.dimension");
             findings.known::<pb::Dimension>(balance.dimension, dimension, "Dimension");
             BalanceInput {
+                dimension: match balance.dimension() {
+                    pb::Dimension::Bytes => Dimension::Bytes,
+                    pb::Dimension::Rate | pb::Dimension::Unspecified => Dimension::Rate,
+                },
                 tolerance_percent: balance.tolerance_percent,
             }
         }),

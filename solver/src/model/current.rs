@@ -86,6 +86,21 @@ pub fn leaderless(problem: &Problem, id: ShardId) -> Assignment {
     }
 }
 
+/// The assignment with these live followers, and replicas on `DOWN` brokers that nothing replaces.
+pub(crate) fn with_lost(
+    problem: &Problem,
+    id: ShardId,
+    leader: Option<BrokerId>,
+    followers: Vec<BrokerId>,
+) -> Assignment {
+    let shard = problem.shard(id);
+    let room = problem.replication_factor(shard.stream) as usize - usize::from(leader.is_some());
+    Assignment {
+        leader,
+        followers: listed(problem, shard, followers, room),
+    }
+}
+
 /// Live followers and, up to `room` in all, replicas on `DOWN` brokers, lowest ids first.
 fn listed(
     problem: &Problem,

@@ -9,11 +9,12 @@ use xxhash_rust::xxh3::Xxh3;
 
 use crate::budget::{Pace, Stop, unstopped};
 use crate::snapshot::{
-    Assignment, BrokerId, BrokerState, Policy, Problem, Roles, Shard, Spread, Stream, Traffic,
+    Assignment, BrokerId, BrokerState, Dimension, Policy, Problem, Roles, Shard, Spread, Stream,
+    Traffic,
 };
 
 /// To be raised whenever the same request may get another plan.
-const VERSION: &str = "shardflow-1";
+const VERSION: &str = "shardflow-2";
 /// Bytes gathered before they are hashed.
 const CHUNK: usize = 1 << 16;
 
@@ -82,6 +83,11 @@ impl Canonical {
         self.number(i64::from(value.unwrap_or(0)));
     }
 
+    fn wide(&mut self, value: Option<i64>) {
+        self.number(i64::from(value.is_some()));
+        self.number(value.unwrap_or(0));
+    }
+
     fn text(&mut self, value: &str) {
         self.count(value.len());
         self.bytes.extend_from_slice(value.as_bytes());
@@ -107,6 +113,9 @@ impl Canonical {
             self.number(i64::from(broker.share));
             self.option(broker.max_leaders);
             self.option(broker.max_replicas);
+            self.wide(broker.disk_bytes);
+            self.number(broker.disk_used_bytes);
+            self.wide(broker.rate_capacity);
         }
     }
 
@@ -175,6 +184,16 @@ impl Canonical {
         self.number(i64::from(policy.min_zones));
         self.number(i64::from(policy.allow_zone_loss));
         self.option(policy.max_replicas_per_zone);
+        self.number(i64::from(policy.disk_watermark_percent));
+        self.option(policy.max_moves);
+        self.option(policy.balance.map(|balance| balance.tolerance_percent));
+        self.number(match policy.balance.map(|balance| balance.dimension) {
+            None | Some(Dimension::Rate) => 0,
+            Some(Dimension::Bytes) => 1,
+        });
+        for theta in policy.thetas {
+            self.wide(theta.map(|theta| theta.to_bits() as i64));
+        }
         self.number(policy.absent_zone_minimum);
     }
 }

@@ -10,9 +10,12 @@ use super::snapshot::{Layout, Resolved, Zoning};
 use crate::budget::{Pace, Stop};
 use crate::input::{PolicyInput, SnapshotInput, SpreadInput, TrafficSourceInput};
 use crate::snapshot::{
-    Assignment, Broker, BrokerId, BrokerState, Counts, Limits, Policy, Problem, Roles, Shard,
+    Assignment, Balance, Broker, BrokerId, BrokerState, Limits, Policy, Problem, Roles, Shard,
     Spread, Stream, StreamId, Traffic, Weights, Zone, ZoneId,
 };
+
+/// Share of a disk that may be filled where the policy doesn't say, in percent.
+const WATERMARK_PERCENT: u32 = 90;
 
 pub(super) fn problem(
     snapshot: &SnapshotInput,
@@ -37,6 +40,9 @@ pub(super) fn problem(
                 share: b.share.unwrap_or(1),
                 max_leaders: b.max_leaders,
                 max_replicas: b.max_replicas,
+                disk_bytes: b.disk_bytes,
+                disk_used_bytes: b.disk_used_bytes,
+                rate_capacity: b.rate_capacity,
             }
         })
         .collect();
@@ -59,8 +65,7 @@ pub(super) fn problem(
         stream.shards = bounds[0]..bounds[1];
     }
     let shards = context.shards(landed, &stream_ids, starts, pace)?;
-    let limits = limits(&brokers, &zones, &shards, pace)?;
-    Ok(Problem {
+    let mut problem = Problem {
         cluster_id: snapshot.cluster_id.clone(),
         generation: snapshot.generation.clone(),
         share_total: active_share(&brokers, |_| true),
@@ -73,9 +78,11 @@ pub(super) fn problem(
         zones,
         streams,
         shards,
-        limits,
+        limits: Limits::none(),
         warnings,
-    })
+    };
+    problem.limits = Limits::of(&problem, pace)?;
+    Ok(problem)
 }
 
 /// Positions in the order of their keys.
@@ -323,33 +330,6 @@ fn active_share(brokers: &[Broker], open: impl Fn(usize) -> bool) -> u64 {
         .sum()
 }
 
-fn limits(
-    brokers: &[Broker],
-    zones: &[Zone],
-    shards: &[Shard],
-    pace: &mut Pace<'_>,
-) -> Result<Limits, Stop> {
-    let mut present = Counts::zero(brokers.len(), zones.len());
-    for shard in shards {
-        pace.step(1)?;
-        present.add(brokers, &shard.present, 1);
-    }
-    let in_force =
-        |cap: Option<u32>, now: i64| cap.map_or(Limits::NONE, |cap| now.max(i64::from(cap)));
-    let with = |now: &[i64], cap: &dyn Fn(usize) -> Option<u32>| {
-        (now.iter().enumerate())
-            .map(|(i, &now)| in_force(cap(i), now))
-            .collect()
-    };
-    let in_force = Counts {
-        leaders: with(&present.leaders, &|b| brokers[b].max_leaders),
-        replicas: with(&present.replicas, &|b| brokers[b].max_replicas),
-        zone_leaders: with(&present.zone_leaders, &|z| zones[z].max_leaders),
-        zone_replicas: with(&present.zone_replicas, &|z| zones[z].max_replicas),
-    };
-    Ok(Limits { present, in_force })
-}
-
 fn domain_policy(
     policy: &PolicyInput,
     weights: Weights,
@@ -371,6 +351,13 @@ fn domain_policy(
         min_zones: policy.min_zones,
         allow_zone_loss: policy.allow_zone_loss,
         max_replicas_per_zone: policy.max_replicas_per_zone,
+        disk_watermark_percent: policy.disk_watermark_percent.unwrap_or(WATERMARK_PERCENT),
+        max_moves: policy.max_moves,
+        balance: policy.balance.map(|balance| Balance {
+            dimension: balance.dimension,
+            tolerance_percent: balance.tolerance_percent,
+        }),
+        thetas: policy.thetas,
         absent_zone_minimum,
     }
 }

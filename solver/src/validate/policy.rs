@@ -1,9 +1,9 @@
-//! Checks a policy by itself, fills in its defaults, and names what is asked for and not built.
+//! Checks a policy by itself and fills in its defaults.
 
 use std::collections::HashMap;
 
-use super::{Finding, Findings};
-use crate::input::{PolicyInput, SnapshotInput};
+use super::Findings;
+use crate::input::PolicyInput;
 use crate::snapshot::Weights;
 
 /// Checks the policy; the weights with their defaults.
@@ -82,25 +82,4 @@ fn check_zone_limits(policy: &PolicyInput, findings: &mut Findings) {
             }
         }
     }
-}
-
-/// Features that are asked for and not built. None is ever ignored.
-pub(super) fn unsupported(snapshot: &SnapshotInput, policy: &PolicyInput) -> Vec<Finding> {
-    let mut findings = Findings::default();
-    let rule = "is not supported by this version";
-    for (i, broker) in snapshot.brokers.iter().enumerate() {
-        if let Some(bytes) = broker.disk_bytes {
-            findings.add(format!("snapshot.brokers[{i}].disk_bytes"), bytes, rule);
-        }
-        if let Some(rate) = broker.rate_capacity {
-            findings.add(format!("snapshot.brokers[{i}].rate_capacity"), rate, rule);
-        }
-    }
-    if let Some(moves) = policy.max_moves {
-        findings.add("policy.max_moves", moves, rule);
-    }
-    if policy.balance.is_some() {
-        findings.add("policy.balance", "", rule);
-    }
-    findings.0
 }

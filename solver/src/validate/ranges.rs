@@ -23,6 +23,19 @@ pub(super) fn check(
     pace: &mut Pace<'_>,
 ) -> Result<(), Stop> {
     let mut totals = Totals::default();
+    for (i, broker) in snapshot.brokers.iter().enumerate() {
+        running(
+            &mut totals.bytes,
+            i128::from(broker.disk_used_bytes.max(0)),
+            || {
+                (
+                    format!("snapshot.brokers[{i}].disk_used_bytes"),
+                    "bytes of all replicas and all disks",
+                )
+            },
+            findings,
+        );
+    }
     for (i, shard) in snapshot.shards.iter().enumerate() {
         pace.step(1)?;
         let layout = &resolved.layouts[i];
@@ -56,7 +69,7 @@ pub(super) fn check(
             || {
                 (
                     format!("snapshot.shards[{i}].size_bytes"),
-                    "bytes of all replicas",
+                    "bytes of all replicas and all disks",
                 )
             },
             findings,

@@ -166,7 +166,10 @@ fn bytes_of_all_replicas_stay_in_range() {
     snapshot.shards[1].size_bytes += 2;
     let rejection = rejected(&snapshot, &PolicyInput::default());
     let value = (i128::from(i64::MAX / 4 + 2) * 2).to_string();
-    let rule = format!("brings the bytes of all replicas above {}", i64::MAX);
+    let rule = format!(
+        "brings the bytes of all replicas and all disks above {}",
+        i64::MAX
+    );
     assert_eq!(
         rejection.invalid,
         [finding("snapshot.shards[1].size_bytes", &value, &rule)]

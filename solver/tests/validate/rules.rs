@@ -1,13 +1,12 @@
 //! One test per rule.
 
-use shardflow_solver::input::{BalanceInput, InFlightInput, PolicyInput, ZoneLimitInput};
+use shardflow_solver::input::{InFlightInput, PolicyInput, ZoneLimitInput};
 use shardflow_solver::snapshot::{BrokerState, Role};
 
 use crate::{finding, finds, rejected, shard, snapshot, source, stream};
 
 const UNLISTED: &str = "is not the id of a broker in snapshot.brokers (list lost brokers as DOWN)";
 const NEGATIVE: &str = "must not be negative";
-const UNSUPPORTED: &str = "is not supported by this version";
 
 #[test]
 fn ids_are_not_empty() {
@@ -464,33 +463,6 @@ fn every_finding_comes_at_once() {
         "policy.max_replicas_per_zone",
     ];
     assert_eq!(paths, expected);
-    let paths: Vec<&str> = rejection
-        .unsupported
-        .iter()
-        .map(|f| f.path.as_str())
-        .collect();
-    assert_eq!(
-        paths,
-        ["snapshot.brokers[0].disk_bytes", "policy.max_moves"]
-    );
-}
-
-#[test]
-fn features_that_are_not_built_are_named() {
-    let (mut snapshot, mut policy) = (snapshot(), PolicyInput::default());
-    snapshot.brokers[1].disk_bytes = Some(100);
-    snapshot.brokers[2].rate_capacity = Some(0);
-    policy.max_moves = Some(0);
-    policy.balance = Some(BalanceInput::default());
-    let rejection = rejected(&snapshot, &policy);
-    assert_eq!(rejection.invalid, []);
-    let expected = [
-        finding("snapshot.brokers[1].disk_bytes", "100", UNSUPPORTED),
-        finding("snapshot.brokers[2].rate_capacity", "0", UNSUPPORTED),
-        finding("policy.max_moves", "0", UNSUPPORTED),
-        finding("policy.balance", "", UNSUPPORTED),
-    ];
-    assert_eq!(rejection.unsupported, expected);
 }
 
 #[test]

@@ -3,6 +3,8 @@
 
 mod bounds;
 mod corruption;
+mod joint;
+mod loads;
 mod random;
 mod replay;
 #[path = "../support/rng.rs"]

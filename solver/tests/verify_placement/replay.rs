@@ -39,6 +39,8 @@ fn a_move(
         to: to.map(BrokerId),
         kind,
         reason: MoveReason::Cost,
+        detour: false,
+        blocked: None,
         bytes: 0,
     }
 }
@@ -425,7 +427,10 @@ fn any_legal_placement_is_reached_and_no_move_can_be_left_out() {
             shards: 4,
             factor: 3,
             roles,
+            zones: 2,
+            is_uncoupled: false,
             is_leaderless: false,
+            has_loads: false,
         };
         let problem = random::problem(&mut random, family);
         let options = legal_assignments(&problem);

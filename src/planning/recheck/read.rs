@@ -47,6 +47,8 @@ pub(super) fn one_move(names: &Names<'_>, message: &pb::Move) -> Result<Move, St
         to: broker(&message.to, "to")?,
         kind,
         reason,
+        detour: message.detour,
+        blocked: (!message.blocked.is_empty()).then(|| message.blocked.clone()),
         bytes: message.bytes,
     })
 }
@@ -96,12 +98,18 @@ fn rank_prices(
         zones: vec![0; problem.zones.len()],
         broker_replicas: Vec::new(),
         zone_replicas: Vec::new(),
+        replica_slots: Vec::new(),
     };
     for prices_of in &message.streams {
         slot_prices(names, listed, prices_of, &mut prices.slots)?;
     }
+    for prices_of in &message.replica_streams {
+        slot_prices(names, listed, prices_of, &mut prices.replica_slots)?;
+    }
     // A pair that is listed twice stays, for the verifier to refuse.
-    prices.slots.sort_by_key(|slot| (slot.stream, slot.broker));
+    for slots in [&mut prices.slots, &mut prices.replica_slots] {
+        slots.sort_by_key(|slot| (slot.stream, slot.broker));
+    }
     for price in &message.prices {
         let (of_brokers, of_zones) = match price.role() {
             pb::Role::Follower => (&mut prices.broker_replicas, &mut prices.zone_replicas),

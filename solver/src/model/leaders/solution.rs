@@ -281,6 +281,7 @@ impl LeaderNetwork<'_> {
             zones: self.layers.zone_nodes.iter().map(price).collect(),
             broker_replicas: Vec::new(),
             zone_replicas: Vec::new(),
+            replica_slots: Vec::new(),
         };
         if let Some(kept) = &self.layers.kept {
             prices.zone_replicas = kept.zone_nodes.iter().map(price).collect();

@@ -1,0 +1,171 @@
+//! Minimises rank after rank on a network above the layers.
+
+use super::SetError;
+use super::layers::Layered;
+use crate::budget::{Budget, Stop};
+use crate::cost::Cost;
+use crate::network::{ArcId, NodeId};
+use crate::simplex::{MinimizeError, Simplex, Start, StartError};
+use crate::verify::flow;
+
+/// What a search ends with.
+pub struct Found {
+    /// By arc.
+    pub flow: Vec<i64>,
+    /// By rank, of those that were begun.
+    pub potentials: Vec<Vec<i64>>,
+    /// Whether the flow keeps all bounds. Only a stop after arcs were closed leaves one that doesn't.
+    pub is_feasible: bool,
+    /// Why the search stopped short of the optimum.
+    pub stop: Option<Stop>,
+}
+
+/// Arcs that are closed, and nodes and arcs that take their place.
+#[derive(Default)]
+pub struct Edits {
+    /// Arcs without flow from now on.
+    pub closed: Vec<ArcId>,
+    /// Nodes to be added, without supply.
+    pub nodes: usize,
+    /// Arcs to be added; new nodes have the ids that follow the last one. They cost nothing in ranks without any cost.
+    pub arcs: Vec<NewArc>,
+}
+
+/// An arc to be added.
+pub struct NewArc {
+    /// Where it begins.
+    pub tail: NodeId,
+    /// Where it ends.
+    pub head: NodeId,
+    /// Its capacity.
+    pub upper: i64,
+    /// What a unit costs.
+    pub cost: Cost,
+}
+
+/// The engine on a network.
+pub struct Search {
+    simplex: Simplex,
+}
+
+impl Search {
+    /// The engine at a feasible flow. `hint` has an arc to hang each node by, where one is known.
+    ///
+    /// # Errors
+    /// A stop, or what is wrong with the start.
+    pub fn new(
+        layered: &Layered<'_>,
+        flow: Vec<i64>,
+        hint: &[Option<ArcId>],
+        budget: &mut Budget<'_>,
+    ) -> Result<Self, SetError> {
+        let anchors = layered.anchors();
+        let start = Start {
+            flow,
+            hint,
+            anchors: Some(&anchors),
+        };
+        let simplex = Simplex::start(&layered.network, start, budget);
+        let mut simplex = simplex.map_err(|error| match error {
+            StartError::Stopped(stop) => SetError::Stopped(stop),
+            error => SetError::Refused(error.to_string()),
+        })?;
+        simplex.set_blocks(layered.arcs_begin.iter().copied());
+        Ok(Search { simplex })
+    }
+
+    /// Minimises all ranks. What the engine claims is checked.
+    ///
+    /// # Errors
+    /// What the engine refused.
+    pub fn run(
+        &mut self,
+        layered: &Layered<'_>,
+        budget: &mut Budget<'_>,
+    ) -> Result<Found, SetError> {
+        let mut potentials = Vec::with_capacity(layered.ranks.len());
+        let stop = match self.ranks(layered, &mut potentials, budget) {
+            Ok(()) => None,
+            Err(MinimizeError::Stopped(reason)) => {
+                potentials.push(self.simplex.potentials());
+                Some(reason)
+            }
+            Err(error) => return Err(SetError::Refused(error.to_string())),
+        };
+        let found = Found {
+            flow: self.simplex.flow().to_vec(),
+            potentials,
+            is_feasible: self.simplex.is_feasible(),
+            stop,
+        };
+        match fault(layered, &found) {
+            None => Ok(found),
+            Some(fault) => Err(SetError::Refused(fault)),
+        }
+    }
+
+    fn ranks(
+        &mut self,
+        layered: &Layered<'_>,
+        potentials: &mut Vec<Vec<i64>>,
+        budget: &mut Budget<'_>,
+    ) -> Result<(), MinimizeError> {
+        for cost in &layered.costs {
+            self.simplex.minimize(cost, budget)?;
+            potentials.push(self.simplex.potentials());
+            self.simplex.restrict();
+        }
+        Ok(())
+    }
+
+    /// Changes the network and the engine, which keeps its tree; the next run begins with the first rank.
+    ///
+    /// # Errors
+    /// What the network refused.
+    ///
+    /// Complexity: O(nodes + arcs).
+    pub fn edit(&mut self, layered: &mut Layered<'_>, edits: Edits) -> Result<(), SetError> {
+        let network = std::mem::take(&mut layered.network);
+        for arc in network.arcs() {
+            (self.simplex).set_bounds(arc, network.lower(arc), network.upper(arc));
+        }
+        let mut builder = network.into_builder();
+        for &arc in &edits.closed {
+            builder.set_bounds(arc, 0, 0);
+            self.simplex.set_bounds(arc, 0, 0);
+        }
+        let nodes = vec![0; edits.nodes];
+        for _ in self.simplex.add_nodes(&nodes) {
+            builder.add_node(0);
+            layered.way.push(None);
+        }
+        for arc in &edits.arcs {
+            builder.add_arc(arc.tail, arc.head, 0, arc.upper);
+            self.simplex.add_arc(arc.tail, arc.head, arc.upper);
+        }
+        for (&rank, of_rank) in layered.ranks.iter().zip(&mut layered.costs) {
+            let added = edits.arcs.iter().map(|arc| arc.cost[rank]);
+            of_rank.unit.extend(added);
+        }
+        let network = builder.build();
+        layered.network = network.map_err(|error| SetError::Refused(error.to_string()))?;
+        Ok(())
+    }
+}
+
+/// What is wrong with a flow, by the verifier.
+fn fault(layered: &Layered<'_>, found: &Found) -> Option<String> {
+    if !found.is_feasible {
+        return None;
+    }
+    let faults = match found.stop {
+        None => flow::check_optimal(
+            &layered.network,
+            &layered.costs,
+            &found.flow,
+            &found.potentials,
+        ),
+        Some(_) => flow::check_flow(&layered.network, &found.flow),
+    };
+    faults.first().map(ToString::to_string)
+}
