@@ -142,6 +142,11 @@ impl<'a> Budget<'a> {
         }
     }
 
+    /// A pace that polls the same interrupt, for steps that go item by item and are not counted.
+    pub fn pace(&self) -> Pace<'a> {
+        Pace::new(self.interrupt)
+    }
+
     /// Units spent so far.
     pub fn spent(&self) -> u64 {
         self.spent

@@ -22,9 +22,19 @@
 //!
 //! No step adds a breach: neither of a cap of a broker or zone, nor on balance of all that rank 3 counts, but for what
 //! the promotion of a failover adds. Only a plan that itself pays for leaders or followers with breaches elsewhere may add
-//! them on the way, up to those it ends with. All moves of a shard are in one step, in the order given, except
-//! for the promotion of a failover, which is in an earlier step, or in the same one where only the rest makes room for
-//! it. Steps that need each other are one step. The modules `order` and `room` say how they are found.
+//! them on the way, up to those it ends with. Rates of brokers are held like counts. The copies of a step run at the same
+//! time, and both ends of each hold it while it runs: at no moment are more bytes on a broker than fit below its watermark,
+//! unless none arrive. All moves of a shard are in one step, in the order given, except for the promotion of a failover,
+//! which is in an earlier step, or in the same one where only the rest makes room for it, and except for a detour. Steps
+//! that need each other are one step. The modules `order` and `room` say how they are found.
+//!
+//! # Detours and blocked moves
+//!
+//! Where replicas wait in a circle for each other's bytes, one of them goes by way of a broker with room: a copy to it,
+//! and in a later step, with the rest of the shard's moves, a copy from it. Both are marked, and both are made.
+//!
+//! A move for which no order was found is listed with the cause, after all others, each shard's in a step of its own. It
+//! is not to be made: it would lead on to the placement from where the others end.
 
 mod fingerprint;
 mod level;
@@ -129,8 +139,8 @@ pub enum MoveReason {
     New,
     /// The broker left is draining.
     Drain,
-    /// The replica left breaks a rule or leaves a broker or zone above its cap, or a zone or shard gets what it lacks of
-    /// `min_leaders` or `min_zones`.
+    /// The replica left breaks a rule or leaves a broker or zone above its cap, watermark or capacity, or a zone or shard
+    /// gets what it lacks of `min_leaders` or `min_zones`.
     Rule,
     /// Counts become more level.
     Spread,
@@ -155,6 +165,10 @@ pub struct Move {
     pub kind: MoveKind,
     /// Why.
     pub reason: MoveReason,
+    /// Goes to a broker that only lends room, or on from there.
+    pub detour: bool,
+    /// What leaves no legal order; `None` where the move is legal.
+    pub blocked: Option<String>,
     /// Bytes copied; 0 where no live replica could be copied.
     pub bytes: i64,
 }
@@ -181,6 +195,10 @@ pub enum ShortfallReason {
     ZoneLimit,
     /// `max_replicas_per_zone`.
     ZoneRule,
+    /// Watermarks of disks.
+    Disk,
+    /// Capacities for rates.
+    Rate,
     /// No active broker may hold it.
     NoBroker,
 }

@@ -21,6 +21,8 @@ pub use counts::{Counts, Limits};
 pub use loads::{Loads, balance_caps};
 use smallvec::SmallVec;
 
+use crate::budget::unstopped;
+
 use crate::ids::id_type;
 
 id_type!(
@@ -342,6 +344,15 @@ pub struct Problem {
 }
 
 impl Problem {
+    /// The same cluster once a placement of this problem has been carried out.
+    pub fn after(&self, placement: &[Assignment]) -> Problem {
+        let mut next = self.clone();
+        for (shard, assignment) in next.shards.iter_mut().zip(placement) {
+            shard.present = assignment.clone();
+        }
+        next.limits = unstopped(|pace| Limits::of(&next, pace));
+        next
+    }
     /// The broker.
     #[inline]
     pub fn broker(&self, id: BrokerId) -> &Broker {

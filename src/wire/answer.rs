@@ -12,7 +12,7 @@ use shardflow_solver::explain::{
 };
 use shardflow_solver::plan::{Move, MoveKind, MoveReason, Plan};
 use shardflow_solver::snapshot::{Assignment, BrokerId, Problem, Role, ShardId, StreamId, ZoneId};
-use shardflow_solver::strategy::{Answer, Engine, Fallback, Outcome, RankBound, Report};
+use shardflow_solver::strategy::{Answer, Engine, Fallback, Outcome, Proof, RankBound, Report};
 
 use super::reasons::Told;
 use super::request::Listing;
@@ -133,8 +133,8 @@ pub(crate) fn one_move(problem: &Problem, step: &Move) -> pb::Move {
         to: broker_name(problem, step.to),
         kind: kind.into(),
         reason: reason.into(),
-        detour: false,
-        blocked: String::new(),
+        detour: step.detour,
+        blocked: step.blocked.clone().unwrap_or_default(),
         bytes: step.bytes,
     }
 }
@@ -168,6 +168,7 @@ pub(crate) fn cost((cost, terms): &(Cost, Terms)) -> pb::Cost {
 fn report(problem: &Problem, report: &Report, include_certificate: bool) -> pb::SolveReport {
     let engine = match report.engine {
         Engine::NetworkSimplex => pb::Engine::NetworkSimplex,
+        Engine::Mip => pb::Engine::Mip,
         Engine::GreedyTiers => pb::Engine::GreedyTiers,
         Engine::Current => pb::Engine::Current,
         Engine::External => pb::Engine::External,
@@ -214,8 +215,9 @@ pub(crate) fn fallback(reason: Stop) -> pb::FallbackReason {
 }
 
 fn rank_bound(rank: &RankBound) -> pb::RankBound {
-    let proof = match rank.bound {
-        Some(_) => pb::Proof::Certificate,
+    let proof = match rank.proof {
+        Some(Proof::Certificate) => pb::Proof::Certificate,
+        Some(Proof::Solver) => pb::Proof::SolverBound,
         None => pb::Proof::None,
     };
     pb::RankBound {

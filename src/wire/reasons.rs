@@ -132,6 +132,8 @@ fn unplaced(reason: ShortfallReason) -> pb::UnplacedReason {
         ShortfallReason::BrokerCap => pb::UnplacedReason::BrokerCap,
         ShortfallReason::ZoneLimit => pb::UnplacedReason::ZoneLimit,
         ShortfallReason::ZoneRule => pb::UnplacedReason::ZoneRule,
+        ShortfallReason::Disk => pb::UnplacedReason::Disk,
+        ShortfallReason::Rate => pb::UnplacedReason::Rate,
         ShortfallReason::NoBroker => pb::UnplacedReason::NoBroker,
     }
 }

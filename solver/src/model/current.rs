@@ -87,7 +87,7 @@ pub fn leaderless(problem: &Problem, id: ShardId) -> Assignment {
 }
 
 /// The assignment with these live followers, and replicas on `DOWN` brokers that nothing replaces.
-pub(super) fn with_lost(
+pub(crate) fn with_lost(
     problem: &Problem,
     id: ShardId,
     leader: Option<BrokerId>,

@@ -15,7 +15,8 @@ use crate::snapshot::{Assignment, Band, BrokerId, Counts, Problem, ShardId, Stre
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Shift {
     pub(super) broker: BrokerId,
-    pub(super) cell: u32,
+    /// `None` where the broker only lends room to the stream.
+    pub(super) cell: Option<u32>,
     pub(super) leaders: i64,
     pub(super) replicas: i64,
 }
@@ -186,12 +187,13 @@ impl Level {
         Ok(())
     }
 
-    /// The cell of a broker that a change of the stream touches.
-    pub(super) fn cell(&self, stream: StreamId, broker: BrokerId) -> u32 {
+    /// The cell of a broker, if a change of the stream touches it.
+    pub(super) fn cell(&self, stream: StreamId, broker: BrokerId) -> Option<u32> {
         let start = self.starts[stream.index()] as usize;
         let end = self.starts[stream.index() + 1] as usize;
-        let at = self.cells[start..end].partition_point(|cell| cell.broker < broker);
-        (start + at) as u32
+        let cells = &self.cells[start..end];
+        let at = cells.binary_search_by_key(&broker, |cell| cell.broker);
+        at.ok().map(|at| (start + at) as u32)
     }
 
     /// Whether a change serves the spread in that scope.
@@ -199,9 +201,10 @@ impl Level {
         let mut sums = (0, 0);
         let mut heals = false;
         for shift in shifts {
-            let cell = match scope {
-                Scope::Stream => &self.cells[shift.cell as usize],
-                Scope::Cluster => &self.cluster[shift.broker.index()],
+            let cell = match (scope, shift.cell) {
+                (Scope::Stream, Some(cell)) => &self.cells[cell as usize],
+                (Scope::Stream, None) => continue,
+                (Scope::Cluster, _) => &self.cluster[shift.broker.index()],
             };
             let leaders = cell.leaders.change(shift.leaders);
             let replicas = cell.replicas.change(shift.replicas);
@@ -214,10 +217,9 @@ impl Level {
     /// Counts a change.
     pub(super) fn apply(&mut self, shifts: &[Shift]) {
         for shift in shifts {
-            for cell in [
-                &mut self.cells[shift.cell as usize],
-                &mut self.cluster[shift.broker.index()],
-            ] {
+            let of_stream = shift.cell.map(|cell| &mut self.cells[cell as usize]);
+            let of_cluster = &mut self.cluster[shift.broker.index()];
+            for cell in of_stream.into_iter().chain([of_cluster]) {
                 cell.leaders.now += shift.leaders;
                 cell.replicas.now += shift.replicas;
             }

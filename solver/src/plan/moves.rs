@@ -31,6 +31,8 @@ pub(super) struct Draft {
     pub(super) kind: MoveKind,
     /// `None` where nothing forces the move: counts decide when it is put in order.
     pub(super) reason: Option<MoveReason>,
+    /// Goes to a broker that only lends room, or on from there.
+    pub(super) is_detour: bool,
 }
 
 /// What one move takes from a live broker and gives to one.
@@ -139,21 +141,7 @@ impl<'a> Difference<'a> {
 
     /// By how many the replicas above `max_replicas_per_zone` become more.
     pub(super) fn crowding(&self) -> i64 {
-        let Some(limit) = self.problem.policy.max_replicas_per_zone else {
-            return 0;
-        };
-        let above = |assignment: &Assignment| {
-            let zones = || {
-                self.problem
-                    .live(assignment)
-                    .map(|b| self.problem.zone_of(b))
-            };
-            let is_above = |&(at, zone): &(usize, ZoneId)| {
-                zones().take(at).filter(|&z| z == zone).count() >= limit as usize
-            };
-            zones().enumerate().filter(is_above).count() as i64
-        };
-        above(self.target) - above(&self.shard.present)
+        crowding(self.problem, &self.shard.present, self.target)
     }
 
     fn planned_leader(&self) -> Option<BrokerId> {
@@ -197,6 +185,7 @@ impl<'a> Difference<'a> {
             to: Some(to),
             kind: MoveKind::Promotion,
             reason: Some(MoveReason::Failover),
+            is_detour: false,
         }
     }
 
@@ -244,6 +233,7 @@ impl<'a> Difference<'a> {
             to: Some(new),
             kind,
             reason: own.into_iter().chain(forced).min(),
+            is_detour: false,
         });
     }
 
@@ -293,6 +283,7 @@ impl<'a> Difference<'a> {
             to,
             kind,
             reason,
+            is_detour: false,
         });
     }
 
@@ -358,6 +349,21 @@ impl<'a> Difference<'a> {
             .live(&self.shard.present)
             .all(|b| self.problem.zone_of(b) != zone)
     }
+}
+
+/// By how many more live replicas are above `max_replicas_per_zone` after than before.
+pub(super) fn crowding(problem: &Problem, before: &Assignment, after: &Assignment) -> i64 {
+    let Some(limit) = problem.policy.max_replicas_per_zone else {
+        return 0;
+    };
+    let above = |assignment: &Assignment| {
+        let zones = || problem.live(assignment).map(|b| problem.zone_of(b));
+        let is_above = |&(at, zone): &(usize, ZoneId)| {
+            zones().take(at).filter(|&z| z == zone).count() >= limit as usize
+        };
+        zones().enumerate().filter(is_above).count() as i64
+    };
+    above(after) - above(before)
 }
 
 fn take(brokers: &mut Vec<BrokerId>, broker: BrokerId) -> bool {

@@ -10,24 +10,33 @@
 //! 3. what serves a stream's spread just then, 4. what serves the cluster's; both in passes, because one move may open
 //!    the way for another; a pass that settles less than an eighth of what it looked at is the last, so that all
 //!    passes together are linear;
-//! 5. the rest: no item of it lowers a spread by itself, it is moved for its cost.
+//! 5. the rest: no item of it lowers a spread by itself, it is moved for its cost;
+//! 6. what was stuck, again, as long as some of it goes and at most so many times; what is left then is blocked.
+//!
+//! Where that leaves moves blocked or takes detours, a second order spares bytes: what leaves a broker that is short of
+//! them goes first, whatever its reason. The one with less trouble is taken.
 //!
 //! What [`Room`] commits to make room, or together with an item so that breaches don't grow, takes the reason of the item
 //! it serves (a stronger reason of its own stays). Otherwise every move has the reason of what it does itself: one that
 //! mends a count is made for `RULE`, whatever else its shard does in the step.
 
-use std::ops::Range;
+mod blocked;
+mod detour;
+mod log;
 
 use super::level::{Level, Scope, Shift};
 use super::mending::Mending;
 use super::moves::{Difference, Draft, Failover};
-use super::room::{NIL, Room};
-use super::{Move, MoveKind, MoveReason, SpreadRow};
+use super::room::{NIL, Placed, Room};
+use super::{Move, MoveReason, SpreadRow};
 use crate::budget::{Pace, Stop};
-use crate::snapshot::{Assignment, BrokerId, Problem, ShardId};
+use crate::snapshot::{Assignment, BrokerId, Counts, Loads, Problem, ShardId};
+use log::Log;
 
 /// A pass goes on while it settles one in so many of the items it looks at.
 const PASS_YIELD: usize = 8;
+/// How many times what is stuck is tried again.
+const RETRIES: usize = 8;
 
 /// All moves by step, and the counts that change.
 pub(super) fn order(
@@ -35,168 +44,84 @@ pub(super) fn order(
     placement: &[Assignment],
     pace: &mut Pace<'_>,
 ) -> Result<(Vec<Move>, Vec<SpreadRow>), Stop> {
+    let (changed, last) = changes(problem, placement, pace)?;
+    let mut ordered = |spares_bytes: bool| {
+        let level = Level::new(problem, placement, &changed, &last.0, pace)?;
+        let mut agenda = Agenda {
+            problem,
+            placement,
+            room: Room::new(problem, &last, spares_bytes),
+            log: Log::new(problem, level, Mending::new(problem, &last)),
+            shifts: Vec::new(),
+            changes: Vec::new(),
+            onward: Vec::new(),
+        };
+        agenda.collect(&changed, pace)?;
+        agenda.run(pace)?;
+        Ok(agenda.log.finish())
+    };
+    let ordered_first = ordered(false)?;
+    let troubles = troubles(&ordered_first.0);
+    if troubles == (0, 0) {
+        return Ok(ordered_first);
+    }
+    let sparing = ordered(true)?;
+    Ok(match self::troubles(&sparing.0) < troubles {
+        true => sparing,
+        false => ordered_first,
+    })
+}
+
+/// How many moves are blocked, and how many belong to detours.
+fn troubles(moves: &[Move]) -> (usize, usize) {
+    let blocked = moves.iter().filter(|m| m.blocked.is_some());
+    let detours = moves.iter().filter(|m| m.detour);
+    (blocked.count(), detours.count())
+}
+
+/// The shards that change, and the counts and loads they lead to.
+fn changes(
+    problem: &Problem,
+    placement: &[Assignment],
+    pace: &mut Pace<'_>,
+) -> Result<(Vec<ShardId>, (Counts, Loads)), Stop> {
+    let limits = &problem.limits;
     let mut changed = Vec::new();
-    let mut last = problem.limits.present.clone();
+    let mut last = (limits.present.clone(), limits.present_loads.clone());
+    let has_loads = problem.has_loads();
     for (id, planned) in problem.shard_ids().zip(placement) {
         pace.step(1)?;
-        let present = &problem.shard(id).present;
-        if present != planned {
-            changed.push(id);
-            last.add(&problem.brokers, present, -1);
-            last.add(&problem.brokers, planned, 1);
+        let shard = problem.shard(id);
+        if shard.present == *planned {
+            continue;
         }
-    }
-    let mut agenda = Agenda {
-        problem,
-        room: Room::new(problem, &last),
-        log: Log {
-            problem,
-            level: Level::new(problem, placement, &changed, &last, pace)?,
-            mending: Mending::new(problem, &last),
-            items: Vec::new(),
-            drafts: Vec::new(),
-            shifts: Vec::new(),
-            moves: Vec::new(),
-            own: Vec::new(),
-            step: 0,
-        },
-        shifts: Vec::new(),
-        changes: Vec::new(),
-    };
-    agenda.collect(placement, &changed, pace)?;
-    agenda.run(pace)?;
-    Ok((agenda.log.moves, agenda.log.level.rows()))
-}
-
-/// Moves that belong together.
-struct Item {
-    shard: ShardId,
-    /// In [`Log::drafts`].
-    drafts: Range<u32>,
-    /// In [`Log::shifts`].
-    shifts: Range<u32>,
-    /// The strongest reason that forces one of its moves.
-    class: Option<MoveReason>,
-}
-
-/// The items, and the steps so far.
-struct Log<'a> {
-    problem: &'a Problem,
-    level: Level,
-    mending: Mending,
-    items: Vec<Item>,
-    /// Each with who leads before it.
-    drafts: Vec<(Draft, Option<BrokerId>)>,
-    shifts: Vec<Shift>,
-    moves: Vec<Move>,
-    /// Buffer for the reasons that one item's moves have of their own.
-    own: Vec<Option<MoveReason>>,
-    step: u32,
-}
-
-impl Log<'_> {
-    fn shifts_of(&self, item: u32) -> &[Shift] {
-        let range = &self.items[item as usize].shifts;
-        &self.shifts[range.start as usize..range.end as usize]
-    }
-
-    fn serves(&self, scope: Scope, item: u32) -> bool {
-        self.level.serves(scope, self.shifts_of(item))
-    }
-
-    /// Whether one of its moves mends a count as it stands.
-    fn mends(&self, item: u32) -> bool {
-        let range = &self.items[item as usize].drafts;
-        self.drafts[range.start as usize..range.end as usize]
-            .iter()
-            .any(|(draft, leader)| self.mending.mends(self.problem, draft, *leader))
-    }
-
-    /// One step: `items` for the sake of `root`, which is moved for `reason`.
-    fn step(&mut self, items: &[u32], root: u32, reason: MoveReason) {
-        self.step += 1;
-        let mut sorted = items.to_vec();
-        sorted.sort_unstable_by_key(|&i| (self.items[i as usize].shard, i));
-        for &item in &sorted {
-            let start = self.moves.len();
-            let is_forced = self.write(item, reason);
-            let (unforced, served) = if item == root {
-                (self.unforced_reason(root, reason, is_forced), None)
-            } else {
-                (reason, Some(reason))
-            };
-            for (one, own) in self.moves[start..].iter_mut().zip(self.own.drain(..)) {
-                let own = own.unwrap_or(unforced);
-                one.reason = served.map_or(own, |served| own.min(served));
+        changed.push(id);
+        for (assignment, by) in [(&shard.present, -1), (planned, 1)] {
+            last.0.add(&problem.brokers, assignment, by);
+            if has_loads {
+                last.1.add(&problem.brokers, shard, assignment, by);
             }
         }
-        for item in sorted {
-            for at in self.items[item as usize].drafts.clone() {
-                let (draft, leader) = self.drafts[at as usize];
-                self.mending.settle(self.problem, &draft, leader);
-            }
-            let range = self.items[item as usize].shifts.clone();
-            self.level
-                .apply(&self.shifts[range.start as usize..range.end as usize]);
-        }
     }
-
-    /// Reason for the moves of the root that nothing forces.
-    fn unforced_reason(&self, root: u32, reason: MoveReason, is_forced: bool) -> MoveReason {
-        if !is_forced {
-            reason
-        } else if self.serves(Scope::Stream, root) || self.serves(Scope::Cluster, root) {
-            MoveReason::Spread
-        } else {
-            MoveReason::Cost
-        }
-    }
-
-    /// Writes the moves of an item that is part of a step for `reason`, their own reasons aside; whether one is forced.
-    fn write(&mut self, item: u32, reason: MoveReason) -> bool {
-        let Item { shard, drafts, .. } = &self.items[item as usize];
-        let whole = self.problem.shard(*shard);
-        let is_somewhere = !self.problem.is_free_to_place(whole);
-        for &(draft, leader) in &self.drafts[drafts.start as usize..drafts.end as usize] {
-            let is_mending =
-                reason <= MoveReason::Rule && self.mending.mends(self.problem, &draft, leader);
-            self.mending.apply(self.problem, &draft, leader);
-            let is_copied = is_somewhere && matches!(draft.kind, MoveKind::Add | MoveKind::Copy);
-            self.own
-                .push(draft.reason.or(is_mending.then_some(MoveReason::Rule)));
-            self.moves.push(Move {
-                step: self.step,
-                shard: *shard,
-                role: draft.role,
-                from: draft.from,
-                to: draft.to,
-                kind: draft.kind,
-                reason,
-                bytes: if is_copied { whole.size_bytes } else { 0 },
-            });
-        }
-        self.own.iter().any(Option::is_some)
-    }
+    Ok((changed, last))
 }
 
 struct Agenda<'a> {
     problem: &'a Problem,
+    placement: &'a [Assignment],
     room: Room,
     log: Log<'a>,
     /// Buffers for one item.
     shifts: Vec<Shift>,
-    changes: Vec<(u32, i32)>,
+    changes: Vec<(u32, i64)>,
+    /// Items that lead on from a detour and were not placed yet.
+    onward: Vec<u32>,
 }
 
 impl<'a> Agenda<'a> {
     /// Turns the changed shards into items and makes the promotions that come first.
-    fn collect(
-        &mut self,
-        placement: &'a [Assignment],
-        changed: &[ShardId],
-        pace: &mut Pace<'_>,
-    ) -> Result<(), Stop> {
-        let problem = self.problem;
+    fn collect(&mut self, changed: &[ShardId], pace: &mut Pace<'_>) -> Result<(), Stop> {
+        let (problem, placement) = (self.problem, self.placement);
         let Some(&any) = changed.first() else {
             return Ok(());
         };
@@ -234,7 +159,11 @@ impl<'a> Agenda<'a> {
 
     /// A shard without a live leader whose planned leader holds nothing yet.
     fn add_homeless(&mut self, id: ShardId, difference: &mut Difference<'_>) {
-        let has_room = |b: &BrokerId| self.room.has_leader_room(b.0, self.problem.zone_of(*b).0);
+        let rate = self.problem.shard(id).rate;
+        let has_room = |b: &BrokerId| {
+            let zone = self.problem.zone_of(*b);
+            self.room.has_leader_room(b.0, zone.0, rate)
+        };
         let stand_in = difference.stand_ins().into_iter().find(has_room);
         if let Some(leader) = stand_in {
             let first = self.add_promotion(id, difference, leader);
@@ -279,22 +208,8 @@ impl<'a> Agenda<'a> {
         after: u32,
         crowding: i64,
     ) -> u32 {
-        let log = &mut self.log;
-        let start = (log.drafts.len() as u32, log.shifts.len() as u32);
-        let mut lead = leader;
-        for &draft in drafts {
-            log.drafts.push((draft, lead));
-            lead = draft.leader_after(lead);
-        }
         self.gather(shard, drafts, leader);
-        let log = &mut self.log;
-        log.shifts.extend_from_slice(&self.shifts);
-        log.items.push(Item {
-            shard,
-            drafts: start.0..log.drafts.len() as u32,
-            shifts: start.1..log.shifts.len() as u32,
-            class: drafts.iter().filter_map(|d| d.reason).min(),
-        });
+        let lead = self.log.add(shard, drafts, leader, &self.shifts);
         let gains_leader = if leader.is_none() { lead } else { None };
         let breaches = self.own_breaches(shard, crowding, gains_leader);
         self.room.add(&self.changes, breaches, after)
@@ -332,6 +247,7 @@ impl<'a> Agenda<'a> {
         }
         self.shifts.retain(|s| s.leaders != 0 || s.replicas != 0);
         self.changes.clear();
+        let (rate, size) = (problem.shard(shard).rate, problem.shard(shard).size_bytes);
         for shift in &self.shifts {
             let b = shift.broker.0;
             let zone = problem.zone_of(shift.broker).0;
@@ -340,10 +256,12 @@ impl<'a> Agenda<'a> {
                 (self.room.replicas(b), shift.replicas),
                 (self.room.zone_leaders(zone), shift.leaders),
                 (self.room.zone_replicas(zone), shift.replicas),
+                (self.room.rates(b), shift.leaders * rate),
+                (self.room.bytes(b), shift.replicas * size),
             ] {
                 match self.changes.iter_mut().find(|c| c.0 == resource) {
-                    Some(change) => change.1 += by as i32,
-                    None => self.changes.push((resource, by as i32)),
+                    Some(change) => change.1 += by,
+                    None => self.changes.push((resource, by)),
                 }
             }
         }
@@ -364,7 +282,7 @@ impl<'a> Agenda<'a> {
                 let stream = self.problem.shard(shard).stream;
                 self.shifts.push(Shift {
                     broker,
-                    cell: self.log.level.cell(stream, broker),
+                    cell: self.log.level().cell(stream, broker),
                     leaders,
                     replicas,
                 });
@@ -373,18 +291,10 @@ impl<'a> Agenda<'a> {
     }
 
     fn run(&mut self, pace: &mut Pace<'_>) -> Result<(), Stop> {
-        let mut items: Vec<u32> = (0..self.log.items.len() as u32)
-            .filter(|&i| !self.room.is_done(i))
-            .collect();
-        let log = &self.log;
-        let place_of = |&i: &u32| {
-            let item = &log.items[i as usize];
-            (item.class.unwrap_or(MoveReason::Cost), item.shard, i)
-        };
-        items.sort_unstable_by_key(place_of);
+        let mut items = self.left();
         self.room.open(&items);
         for &item in &items {
-            match self.log.items[item as usize].class {
+            match self.log.class_of(item) {
                 Some(reason) if reason < MoveReason::Rule => self.place(item, reason, pace)?,
                 _ => {}
             }
@@ -396,18 +306,35 @@ impl<'a> Agenda<'a> {
         for item in items {
             self.place(item, MoveReason::Cost, pace)?;
         }
+        self.place_stuck(pace)?;
+        for item in self.left() {
+            pace.step(1)?;
+            let cause = self.cause(item);
+            self.log.block(item, &cause);
+        }
         Ok(())
+    }
+
+    /// The items that remain, by reason and shard.
+    fn left(&self) -> Vec<u32> {
+        let all = 0..self.log.item_count();
+        let mut items: Vec<u32> = all.filter(|&i| !self.room.is_done(i)).collect();
+        items.sort_unstable_by_key(|&i| {
+            let class = self.log.class_of(i).unwrap_or(MoveReason::Cost);
+            (class, self.log.shard_of(i), i)
+        });
+        items
     }
 
     fn place_rules(&mut self, items: &mut Vec<u32>, pace: &mut Pace<'_>) -> Result<(), Stop> {
         items.retain(|&i| !self.room.is_done(i));
-        items.sort_unstable_by_key(|&i| (self.log.items[i as usize].shard, i));
+        items.sort_unstable_by_key(|&i| (self.log.shard_of(i), i));
         for &item in items.iter() {
             pace.step(1)?;
             if self.room.is_done(item) {
                 continue;
             }
-            let is_forced = self.log.items[item as usize].class.is_some();
+            let is_forced = self.log.class_of(item).is_some();
             if is_forced || self.log.mends(item) {
                 self.place(item, MoveReason::Rule, pace)?;
             }
@@ -438,9 +365,59 @@ impl<'a> Agenda<'a> {
         }
     }
 
+    /// What was stuck may go now that other moves are made.
+    fn place_stuck(&mut self, pace: &mut Pace<'_>) -> Result<(), Stop> {
+        for _ in 0..RETRIES {
+            let left = self.left();
+            let before = self.log.steps();
+            self.room.unstick(0);
+            for item in left {
+                let reason = self.log.reason_of(item);
+                self.place(item, reason, pace)?;
+            }
+            if self.log.steps() == before {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Places an item, and what leads on from the detours that this takes.
     fn place(&mut self, item: u32, reason: MoveReason, pace: &mut Pace<'_>) -> Result<(), Stop> {
-        let log = &mut self.log;
-        self.room
-            .place(item, pace, &mut |items| log.step(items, item, reason))
+        self.place_one(item, reason, pace)?;
+        while let Some(item) = self.onward.pop() {
+            self.place_one(item, reason, pace)?;
+        }
+        Ok(())
+    }
+
+    /// Places an item without a detour if that can be done, else with detours; it may stay stuck.
+    fn place_one(
+        &mut self,
+        mut item: u32,
+        reason: MoveReason,
+        pace: &mut Pace<'_>,
+    ) -> Result<(), Stop> {
+        let stuck = self.room.stuck();
+        let mut takes_detours = false;
+        loop {
+            let log = &mut self.log;
+            let step = &mut |items: &[u32]| log.step(items, item, reason);
+            match self.room.place(item, takes_detours, pace, step)? {
+                Placed::Done => return Ok(()),
+                Placed::Stuck if takes_detours => return Ok(()),
+                Placed::Stuck => {
+                    self.room.unstick(stuck);
+                    takes_detours = true;
+                }
+                Placed::Deadlock(waits, finder) => {
+                    match self.take_detour(&waits, item, reason, pace)? {
+                        Some((of, onward)) if of == item => item = onward,
+                        Some((_, onward)) => self.onward.push(onward),
+                        None => self.room.deny(finder),
+                    }
+                }
+            }
+        }
     }
 }

@@ -1,45 +1,38 @@
 //! Which items fit, and in which order they make room for each other.
 //!
-//! An *item* is a set of changes that happen together. A *resource* is a count with a cap: leaders and replicas per
-//! broker and per zone. A step is legal when for every resource, with `last` its count in the plan,
+//! An *item* is a set of changes that happen together. A *resource* is an amount with a cap: leaders and replicas per
+//! broker and per zone, rates and bytes per broker. A step is legal when for every resource, with `last` its amount in the
+//! plan,
 //!
-//! * `count_after <= max(cap, count_before)`: no step adds a breach;
-//! * `count_after >= last` where `last > cap`: what is to arrive there could not come later;
+//! * `after <= max(cap, before)`: no step adds a breach;
+//! * `after >= last` where `last > cap`: what is to arrive there could not come later;
 //!
-//! and when the same holds for breaches in all, see `breach`.
+//! and when the same holds for breaches in all, see `breach`. Bytes are a *peak*: both ends of a running copy hold it, so
+//! what leaves in a step makes no room for what arrives in it, and `before + arriving <= max(cap, before)` is their only
+//! rule.
 //!
 //! **Invariant.** `last <= max(cap, count)` for every resource at every time (at the start because caps in force bind the
 //! plan; where a plan from elsewhere breaks one, `last` is taken for the cap). So all items that remain are legal
-//! together, and whenever something is in the way of a set of items, a remaining item outside the set takes it out of the
-//! way: leaves a resource that is full, or enters one that would fall below `last`. Nothing but the difference between
-//! the layouts is ever needed.
+//! together, peaks aside, and whenever something is in the way of a set of items, a remaining item outside the set takes
+//! it out of the way: leaves a resource that is full, or enters one that would fall below `last`. But for peaks, nothing
+//! but the difference between the layouts is ever needed.
 //!
-//! **Method.** An item that doesn't fit a count asks for one that makes room, preferably one that fits by itself; that
-//! one may ask in turn. The items asking form a path on which no two give up the same resource, so it is no longer than
-//! twice the number of resources. Where the path meets itself, the items from there on are one closed group: it is
-//! completed by further items while it is not legal, trimmed of what it doesn't need, and done in one step. An item that
-//! fits all counts but not the breaches doesn't ask: it goes in a pair with another one that sets them right, or else is
-//! the start of a group.
-//!
-//! Complexity: every turn of the loop commits an item or puts one on the path, items leave the path by being committed
-//! (or by being trimmed, at most a few dozen a group), and each looks at a bounded number of others: O(items · effects).
+//! Complexity: see `search`; memory is O(items · effects + brokers + zones).
 
 mod breach;
 mod group;
 mod lists;
+mod search;
 
 use std::ops::Range;
 
-use crate::budget::{Pace, Stop};
-use crate::snapshot::{Counts, Limits, Problem};
+use crate::snapshot::{BrokerId, Counts, Limits, Loads, Problem, ZoneId};
 use breach::Balance;
+use search::{Group, Path};
+pub(super) use search::{Placed, Wait};
 
 /// Stands for "none" in the links below.
 pub(super) const NIL: u32 = u32::MAX;
-/// How many candidates are looked at when one is wanted that fits by itself.
-const PROBE: usize = 8;
-/// For how many of them a partner is looked for.
-const PAIR_TRIES: usize = 2;
 
 /// What is in the way of an item.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,22 +47,26 @@ enum Need {
     Rise,
 }
 
-/// How an item can help that makes room.
+/// What is in the way of an item, for those who name it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Help {
-    /// It fits by itself.
-    Alone(u32),
-    /// It fits but for breaches, which the other one sets right.
-    Pair(u32, u32),
-    /// Only as part of something larger.
-    Join(u32),
+pub(super) enum Obstacle {
+    Leaders(BrokerId),
+    Replicas(BrokerId),
+    ZoneLeaders(ZoneId),
+    ZoneReplicas(ZoneId),
+    Rates(BrokerId),
+    /// With the bytes that are left there.
+    Bytes(BrokerId, i64),
+    Breaches,
+    /// Another item of its shard.
+    Earlier,
 }
 
 /// Change of one resource by one item, linked with the others of its list.
 #[derive(Clone, Copy, Debug)]
 struct Effect {
+    delta: i64,
     resource: u32,
-    delta: i32,
     item: u32,
     prev: u32,
     next: u32,
@@ -84,6 +81,11 @@ struct Item {
     after: u32,
     is_done: bool,
     is_linked: bool,
+    is_on_path: bool,
+    /// Nothing makes room for it at the moment.
+    is_stuck: bool,
+    /// It found a deadlock that nothing led out of.
+    is_denied: bool,
 }
 
 /// Counts, caps, and the items that remain.
@@ -98,29 +100,15 @@ pub(super) struct Room {
     path: Path,
     group: Group,
     balance: Balance,
-    /// Stands for breaches: a resource without a cap whose lists are those whose own breaches fall or rise.
-    breaches: u32,
+    /// Items that are stuck, in the order in which they were found to be.
+    stuck: Vec<u32>,
+    denied: Vec<u32>,
+    /// By broker: bytes that are still to arrive.
+    due: Vec<i64>,
+    /// Whether what leaves a broker goes before what arrives there, where it can.
+    spares_bytes: bool,
     brokers: u32,
     zones: u32,
-}
-
-/// Items that ask for room, each for the one before it.
-struct Path {
-    items: Vec<u32>,
-    /// By list: the deepest position of an item in it.
-    deepest: Vec<u32>,
-    /// What `deepest` held before, with the number of entries before each position.
-    saved: Vec<(u32, u32)>,
-    marks: Vec<u32>,
-}
-
-/// Items that become one step.
-struct Group {
-    items: Vec<u32>,
-    /// By resource.
-    delta: Vec<i64>,
-    /// Resources to look at again.
-    pending: Vec<u32>,
 }
 
 /// Items that leave a resource, and those that enter one whose last count is above its cap.
@@ -128,65 +116,81 @@ fn list_of(resource: u32, leaves: bool) -> u32 {
     2 * resource + u32::from(!leaves)
 }
 
+/// The resource of a list.
+fn resource_of(list: u32) -> u32 {
+    list / 2
+}
+
+/// Counts and loads of a layout, by resource.
+fn flat(counts: &Counts, loads: &Loads) -> Vec<i64> {
+    [
+        &counts.leaders[..],
+        &counts.replicas,
+        &counts.zone_leaders,
+        &counts.zone_replicas,
+        &loads.rates,
+        &loads.bytes,
+    ]
+    .concat()
+}
+
+/// Caps by resource, in the same order.
+fn caps(problem: &Problem) -> Vec<i64> {
+    let cap = |cap: Option<u32>| cap.map_or(Limits::NONE, i64::from);
+    let (brokers, zones) = (&problem.brokers, &problem.zones);
+    let mut caps: Vec<i64> = Vec::with_capacity(4 * brokers.len() + 2 * zones.len() + 1);
+    caps.extend(brokers.iter().map(|b| cap(b.max_leaders)));
+    caps.extend(brokers.iter().map(|b| cap(b.max_replicas)));
+    caps.extend(zones.iter().map(|z| cap(z.max_leaders)));
+    caps.extend(zones.iter().map(|z| cap(z.max_replicas)));
+    let rates = brokers.iter().map(|b| b.rate_capacity);
+    caps.extend(rates.map(|cap| cap.unwrap_or(Limits::NONE)));
+    let rooms = problem.broker_ids().map(|b| problem.disk_room(b));
+    caps.extend(rooms.map(|room| room.unwrap_or(Limits::NONE)));
+    caps
+}
+
 impl Room {
-    /// The present layout, `last` being the counts of the plan.
-    pub(super) fn new(problem: &Problem, last: &Counts) -> Self {
-        let present = &problem.limits.present;
-        let cap = |cap: Option<u32>| cap.map_or(Limits::NONE, i64::from);
-        let (brokers, zones) = (&problem.brokers, &problem.zones);
-        let mut caps: Vec<i64> = Vec::with_capacity(2 * (brokers.len() + zones.len()));
-        caps.extend(brokers.iter().map(|b| cap(b.max_leaders)));
-        caps.extend(brokers.iter().map(|b| cap(b.max_replicas)));
-        caps.extend(zones.iter().map(|z| cap(z.max_leaders)));
-        caps.extend(zones.iter().map(|z| cap(z.max_replicas)));
-        let flat = |counts: &Counts| {
-            [
-                &counts.leaders[..],
-                &counts.replicas,
-                &counts.zone_leaders,
-                &counts.zone_replicas,
-            ]
-            .concat()
-        };
-        let (mut count, mut last) = (flat(present), flat(last));
-        for (r, cap) in caps.iter_mut().enumerate() {
+    /// The present layout, `last` being the counts and loads of the plan.
+    pub(super) fn new(problem: &Problem, last: &(Counts, Loads), spares_bytes: bool) -> Self {
+        let limits = &problem.limits;
+        let (brokers, zones) = (problem.brokers.len() as u32, problem.zones.len() as u32);
+        let mut cap = caps(problem);
+        let mut count = flat(&limits.present, &limits.present_loads);
+        let mut last = flat(&last.0, &last.1);
+        for (r, cap) in cap.iter_mut().enumerate() {
             if last[r] > count[r].max(*cap) {
                 *cap = last[r];
             }
         }
-        let breaches = caps.len() as u32;
-        let above = |r: usize, count: i64| (count - caps[r]).max(0);
-        let over: Vec<u32> = (0..breaches)
-            .filter(|&r| above(r as usize, count[r as usize]) > above(r as usize, last[r as usize]))
+        let above = |r: usize, count: i64| (count - cap[r]).max(0);
+        let counted = 2 * (brokers + zones) as usize;
+        let over: Vec<u32> = (0..counted)
+            .filter(|&r| above(r, count[r]) > above(r, last[r]))
+            .map(|r| r as u32)
             .collect();
-        let excess = (0..caps.len()).map(|r| above(r, count[r]) - above(r, last[r]));
+        let excess = (0..counted).map(|r| above(r, count[r]) - above(r, last[r]));
         let balance = Balance::new(excess.sum(), over);
-        caps.push(Limits::NONE);
+        cap.push(Limits::NONE);
         count.push(0);
         last.push(0);
-        let resources = caps.len();
+        let resources = cap.len();
         Room {
-            cap: caps,
+            cap,
             count,
             last,
             items: Vec::new(),
             effects: Vec::new(),
             ends: vec![(NIL, NIL); 2 * resources],
-            path: Path {
-                items: Vec::new(),
-                deepest: vec![NIL; 2 * resources],
-                saved: Vec::new(),
-                marks: Vec::new(),
-            },
-            group: Group {
-                items: Vec::new(),
-                delta: vec![0; resources],
-                pending: Vec::new(),
-            },
+            path: Path::new(resources),
+            group: Group::new(resources),
             balance,
-            breaches,
-            brokers: brokers.len() as u32,
-            zones: zones.len() as u32,
+            stuck: Vec::new(),
+            denied: Vec::new(),
+            due: vec![0; brokers as usize],
+            spares_bytes,
+            brokers,
+            zones,
         }
     }
 
@@ -206,31 +210,98 @@ impl Room {
     pub(super) fn zone_replicas(&self, zone: u32) -> u32 {
         2 * self.brokers + self.zones + zone
     }
+    /// Resource that the rates of the shards led by a broker are, the first that is no count.
+    pub(super) fn rates(&self, broker: u32) -> u32 {
+        2 * (self.brokers + self.zones) + broker
+    }
+    /// Resource that a broker's bytes are.
+    pub(super) fn bytes(&self, broker: u32) -> u32 {
+        self.rates(self.brokers) + broker
+    }
+    /// Stands for breaches: a resource without a cap whose lists are those whose own breaches fall or rise.
+    fn breaches(&self) -> u32 {
+        self.bytes(self.brokers)
+    }
+    /// Whether it is an amount that both ends of a copy hold.
+    fn is_peak(&self, resource: u32) -> bool {
+        (self.bytes(0)..self.breaches()).contains(&resource)
+    }
+    /// Whether it has to end above its cap, so that what arrives there can't come later than what leaves.
+    fn ends_above(&self, resource: u32) -> bool {
+        let r = resource as usize;
+        self.last[r] > self.cap[r] && !self.is_peak(resource)
+    }
+    /// The broker whose resource it is.
+    pub(super) fn broker_of(&self, resource: u32) -> Option<BrokerId> {
+        match self.obstacle_at(resource) {
+            Obstacle::Leaders(b)
+            | Obstacle::Replicas(b)
+            | Obstacle::Rates(b)
+            | Obstacle::Bytes(b, _) => Some(b),
+            _ => None,
+        }
+    }
+
+    fn obstacle_at(&self, resource: u32) -> Obstacle {
+        let broker = BrokerId(resource % self.brokers.max(1));
+        let zone = |first: u32| ZoneId(resource - first);
+        if resource < self.replicas(0) {
+            Obstacle::Leaders(broker)
+        } else if resource < self.zone_leaders(0) {
+            Obstacle::Replicas(broker)
+        } else if resource < self.zone_replicas(0) {
+            Obstacle::ZoneLeaders(zone(self.zone_leaders(0)))
+        } else if resource < self.rates(0) {
+            Obstacle::ZoneReplicas(zone(self.zone_replicas(0)))
+        } else if resource < self.bytes(0) {
+            Obstacle::Rates(BrokerId(resource - self.rates(0)))
+        } else if resource < self.breaches() {
+            let b = BrokerId(resource - self.bytes(0));
+            Obstacle::Bytes(b, self.bytes_left(b))
+        } else {
+            Obstacle::Breaches
+        }
+    }
+
+    /// Bytes that still fit on a broker.
+    fn bytes_left(&self, broker: BrokerId) -> i64 {
+        let r = self.bytes(broker.0) as usize;
+        self.cap[r].saturating_sub(self.count[r]).max(0)
+    }
+    /// Bytes on a broker that stay free whatever of the plan is carried out.
+    pub(super) fn bytes_spare(&self, broker: BrokerId) -> i64 {
+        let r = self.bytes(broker.0) as usize;
+        self.cap[r].saturating_sub(self.count[r].max(self.last[r]))
+    }
 
     /// Adds an item that changes each resource by so much (each at most once) and the shard's own breaches by `own`,
     /// `after` another one or [`NIL`].
-    pub(super) fn add(&mut self, changes: &[(u32, i32)], own: i64, after: u32) -> u32 {
+    pub(super) fn add(&mut self, changes: &[(u32, i64)], own: i64, after: u32) -> u32 {
         let item = self.items.len() as u32;
         let start = self.effects.len() as u32;
         let cap = &self.cap;
         let is_capped =
-            |change: &&(u32, i32)| change.1 != 0 && cap[change.0 as usize] != Limits::NONE;
-        let breaches = (own != 0).then_some((self.breaches, own.signum() as i32));
+            |change: &&(u32, i64)| change.1 != 0 && cap[change.0 as usize] != Limits::NONE;
+        let breaches = (own != 0).then_some((self.breaches(), own.signum()));
         let effects = changes.iter().filter(is_capped).copied().chain(breaches);
         self.effects.extend(effects.map(|(resource, delta)| Effect {
-            resource,
             delta,
+            resource,
             item,
             prev: NIL,
             next: NIL,
         }));
         self.balance.expect(own);
+        self.expect_bytes(start..self.effects.len() as u32, 1);
         self.items.push(Item {
             effects: start..self.effects.len() as u32,
             own,
             after,
             is_done: false,
             is_linked: false,
+            is_on_path: false,
+            is_stuck: false,
+            is_denied: false,
         });
         item
     }
@@ -243,15 +314,63 @@ impl Room {
         }
     }
 
+    /// Lets an item be asked for that was added since.
+    pub(super) fn open_late(&mut self, item: u32) {
+        self.set_linked(item, true, true);
+    }
+
+    /// Takes an item out for good; others make the same changes instead.
+    pub(super) fn replace(&mut self, item: u32) {
+        self.set_linked(item, false, false);
+        self.items[item as usize].is_done = true;
+        self.balance.expect(-self.items[item as usize].own);
+        self.expect_bytes(self.items[item as usize].effects.clone(), -1);
+    }
+
+    fn expect_bytes(&mut self, effects: Range<u32>, sign: i64) {
+        let first = self.bytes(0);
+        for e in &self.effects[effects.start as usize..effects.end as usize] {
+            if e.resource >= first
+                && e.delta > 0
+                && let Some(due) = self.due.get_mut((e.resource - first) as usize)
+            {
+                *due += sign * e.delta;
+            }
+        }
+    }
+
     pub(super) fn is_done(&self, item: u32) -> bool {
         self.items[item as usize].is_done
     }
 
-    /// Whether one more leader fits on a broker and in its zone.
-    pub(super) fn has_leader_room(&self, broker: u32, zone: u32) -> bool {
-        [self.leaders(broker), self.zone_leaders(zone)]
-            .iter()
-            .all(|&r| self.lacks(r, 1).is_none())
+    /// Its own breaches, and the item before it.
+    pub(super) fn terms_of(&self, item: u32) -> (i64, u32) {
+        let item = &self.items[item as usize];
+        (item.own, item.after)
+    }
+
+    /// Whether one more leader of that rate fits on a broker and in its zone.
+    pub(super) fn has_leader_room(&self, broker: u32, zone: u32, rate: i64) -> bool {
+        let changes = [
+            (self.leaders(broker), 1),
+            (self.zone_leaders(zone), 1),
+            (self.rates(broker), rate),
+        ];
+        changes.iter().all(|&(r, by)| self.lacks(r, by).is_none())
+    }
+
+    /// Whether one more replica of that size fits on a broker.
+    pub(super) fn has_replica_room(&self, broker: u32, size: i64) -> bool {
+        let changes = [(self.replicas(broker), 1), (self.bytes(broker), size)];
+        changes.iter().all(|&(r, by)| self.lacks(r, by).is_none())
+    }
+
+    /// Whether an item with these changes would fit by itself.
+    pub(super) fn fits(&self, changes: &[(u32, i64)], own: i64, after: u32) -> bool {
+        let excess = changes.iter().map(|&(r, by)| self.excess_change(r, by));
+        (after == NIL || self.is_done(after))
+            && changes.iter().all(|&(r, by)| self.lacks(r, by).is_none())
+            && self.balance.lacks(own + excess.sum::<i64>()).is_none()
     }
 
     /// Commits an item if it fits by itself.
@@ -263,52 +382,26 @@ impl Room {
         fits
     }
 
-    /// Commits an item, making room for it first where needed. `step` is given the items of each step before the next.
-    ///
-    /// # Errors
-    /// The interrupt's reason; nothing can be placed any more then.
-    pub(super) fn place(
-        &mut self,
-        item: u32,
-        pace: &mut Pace<'_>,
-        step: &mut dyn FnMut(&[u32]),
-    ) -> Result<(), Stop> {
-        while !self.is_done(item) {
-            pace.step(1)?;
-            if self.path.items.is_empty() {
-                self.push(item);
-            }
-            let Some(&top) = self.path.items.last() else {
-                return Ok(());
-            };
-            if self.is_done(top) {
-                self.pop();
-                continue;
-            }
-            let need = self.need(top);
-            if let Some(help) = self.ready(top, need) {
-                self.go(help, step);
-            } else if let Some(need @ (Need::Fall | Need::Rise)) = need {
-                let at = self.met_for_breaches(need);
-                self.close(at, step);
-            } else if let Some(at) = need.and_then(|need| self.met(need)) {
-                self.close(at, step);
-            } else if let Some(next) = need.and_then(|need| self.first(need)) {
-                self.push(next);
-            } else {
-                debug_assert!(false, "nothing is left that makes room");
-                self.go(Help::Alone(top), step);
-            }
-        }
-        while !self.path.items.is_empty() {
-            self.pop();
-        }
-        Ok(())
+    /// What is in the way of an item; `None` where only items that are stuck could go with it.
+    pub(super) fn obstacle(&self, item: u32) -> Option<Obstacle> {
+        self.need(item).map(|need| match need {
+            Need::Of(list) => self.obstacle_at(resource_of(list)),
+            Need::Item(_) => Obstacle::Earlier,
+            Need::Fall | Need::Rise => Obstacle::Breaches,
+        })
     }
 
     fn effects_of(&self, item: u32) -> impl Iterator<Item = &Effect> {
         let range = &self.items[item as usize].effects;
         self.effects[range.start as usize..range.end as usize].iter()
+    }
+
+    /// What an effect adds to the amount that a step is checked for.
+    fn felt(&self, effect: &Effect) -> i64 {
+        match self.is_peak(effect.resource) {
+            true => effect.delta.max(0),
+            false => effect.delta,
+        }
     }
 
     /// The list whose items would make a change of the resource legal; `None` where it is.
@@ -319,137 +412,48 @@ impl Room {
     /// The same where the count is another.
     fn lacks_at(&self, resource: u32, count: i64, delta: i64) -> Option<u32> {
         let r = resource as usize;
-        let after = count + delta;
+        let after = count.saturating_add(delta);
         if delta > 0 && after > self.cap[r] {
             Some(list_of(resource, true))
-        } else if delta < 0 && self.last[r] > self.cap[r] && after < self.last[r] {
+        } else if delta < 0 && after < self.last[r] && self.ends_above(resource) {
             Some(list_of(resource, false))
         } else {
             None
         }
     }
 
+    /// What is in the way of an item, bytes first: what waits for them can't be part of a larger step.
     fn need(&self, item: u32) -> Option<Need> {
         let after = self.items[item as usize].after;
         if after != NIL && !self.is_done(after) {
             return Some(Need::Item(after));
         }
-        self.effects_of(item)
-            .find_map(|e| self.lacks(e.resource, i64::from(e.delta)))
+        let peaks = self.bytes(0);
+        let mut lacking = self
+            .effects_of(item)
+            .filter_map(|e| self.lacks(e.resource, e.delta));
+        let first = lacking.next();
+        let of_bytes = first
+            .filter(|&list| resource_of(list) >= peaks)
+            .or_else(|| lacking.find(|&list| resource_of(list) >= peaks));
+        of_bytes
+            .or(first)
             .map(Need::Of)
             .or_else(|| self.balance.lacks(self.breaches_of(item)))
-    }
-
-    /// What can be done at once for an item with this need: itself, or what meets the need, by itself or as a pair.
-    fn ready(&self, item: u32, need: Option<Need>) -> Option<Help> {
-        let mut pair = None;
-        let mut tries = 0..PAIR_TRIES;
-        let mut look = |other: u32, asker: u32| match self.need(other) {
-            None => Some(Help::Alone(other)),
-            Some(need @ (Need::Fall | Need::Rise)) if pair.is_none() && tries.next().is_some() => {
-                pair = self.pair(other, need, asker);
-                None
-            }
-            Some(_) => None,
-        };
-        let alone = match need {
-            None | Some(Need::Fall | Need::Rise) => {
-                let asker = self.path.items.iter().rev().nth(1);
-                look(item, asker.map_or(NIL, |&asker| asker))
-            }
-            Some(Need::Item(other)) => look(other, item),
-            Some(Need::Of(list)) => (self.linked(list).take(PROBE)).find_map(|i| look(i, item)),
-        };
-        alone.or(pair)
-    }
-
-    /// Does what helps at once; an item that can only join something larger is left.
-    fn go(&mut self, help: Help, step: &mut dyn FnMut(&[u32])) {
-        match help {
-            Help::Alone(item) => {
-                self.commit(item);
-                step(&[item]);
-            }
-            Help::Pair(item, partner) => {
-                self.commit(item);
-                self.commit(partner);
-                step(&[item, partner]);
-            }
-            Help::Join(_) => {}
-        }
-    }
-
-    fn first(&self, need: Need) -> Option<u32> {
-        match need {
-            Need::Item(item) => Some(item),
-            Need::Of(list) => self.linked(list).next(),
-            Need::Fall | Need::Rise => None,
-        }
-    }
-
-    /// The deepest position on the path that meets the need.
-    fn met(&mut self, need: Need) -> Option<usize> {
-        let at = self.met_at(need)?;
-        if !self.is_done(self.path.items[at]) {
-            return Some(at);
-        }
-        let items = self.path.items.clone();
-        while !self.path.items.is_empty() {
-            self.pop();
-        }
-        for item in items {
-            if !self.is_done(item) {
-                self.push(item);
-            }
-        }
-        self.met_at(need)
-    }
-
-    fn met_at(&self, need: Need) -> Option<usize> {
-        match need {
-            Need::Item(item) => self.path.items.iter().rposition(|&i| i == item),
-            Need::Of(list) => {
-                let at = self.path.deepest[list as usize];
-                (at != NIL).then_some(at as usize)
-            }
-            Need::Fall | Need::Rise => None,
-        }
-    }
-
-    fn push(&mut self, item: u32) {
-        let position = self.path.items.len() as u32;
-        self.path.items.push(item);
-        self.path.marks.push(self.path.saved.len() as u32);
-        let range = self.items[item as usize].effects.clone();
-        for e in &self.effects[range.start as usize..range.end as usize] {
-            let list = list_of(e.resource, e.delta < 0);
-            let deepest = &mut self.path.deepest[list as usize];
-            self.path.saved.push((list, *deepest));
-            *deepest = position;
-        }
-    }
-
-    fn pop(&mut self) {
-        self.path.items.pop();
-        let mark = self.path.marks.pop().unwrap_or(0) as usize;
-        while self.path.saved.len() > mark {
-            if let Some((list, deepest)) = self.path.saved.pop() {
-                self.path.deepest[list as usize] = deepest;
-            }
-        }
     }
 
     fn commit(&mut self, item: u32) {
         self.set_linked(item, false, false);
         self.items[item as usize].is_done = true;
         self.balance.commit(self.breaches_of(item));
+        self.expect_bytes(self.items[item as usize].effects.clone(), -1);
         for at in self.items[item as usize].effects.clone() {
             let Effect {
                 resource, delta, ..
             } = self.effects[at as usize];
             let r = resource as usize;
             self.balance.group -= self.excess_change(resource, self.group.delta[r]);
-            self.count[r] += i64::from(delta);
+            self.count[r] += delta;
             self.balance.group += self.excess_change(resource, self.group.delta[r]);
         }
     }

@@ -1,6 +1,7 @@
 //! How many leaders and replicas brokers and zones have, and how many they may have.
 
-use super::{Assignment, Broker, BrokerId, BrokerState, Loads};
+use super::{Assignment, Broker, BrokerId, BrokerState, Loads, Problem};
+use crate::budget::{Pace, Stop};
 
 /// Leaders and live replicas per broker and zone.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -65,5 +66,49 @@ impl Limits {
             present_loads: Loads::zero(0),
             loads_in_force: Loads::zero(0),
         }
+    }
+
+    /// Of the present layout of a problem.
+    ///
+    /// # Errors
+    /// The interrupt's reason.
+    pub(crate) fn of(problem: &Problem, pace: &mut Pace<'_>) -> Result<Self, Stop> {
+        let (brokers, zones) = (&problem.brokers, &problem.zones);
+        let mut present = Counts::zero(brokers.len(), zones.len());
+        let mut present_loads = Loads::zero(brokers.len());
+        for shard in &problem.shards {
+            pace.step(1)?;
+            present.add(brokers, &shard.present, 1);
+            present_loads.add(brokers, shard, &shard.present, 1);
+        }
+        let load = |now: &[i64], cap: &dyn Fn(BrokerId) -> Option<i64>| {
+            let in_force = |(b, &now): (usize, &i64)| {
+                cap(BrokerId::at(b)).map_or(Limits::NONE, |cap| now.max(cap))
+            };
+            now.iter().enumerate().map(in_force).collect()
+        };
+        let loads_in_force = Loads {
+            bytes: load(&present_loads.bytes, &|b| problem.disk_room(b)),
+            rates: load(&present_loads.rates, &|b| problem.broker(b).rate_capacity),
+        };
+        let in_force =
+            |cap: Option<u32>, now: i64| cap.map_or(Limits::NONE, |cap| now.max(i64::from(cap)));
+        let with = |now: &[i64], cap: &dyn Fn(usize) -> Option<u32>| {
+            (now.iter().enumerate())
+                .map(|(i, &now)| in_force(cap(i), now))
+                .collect()
+        };
+        let in_force = Counts {
+            leaders: with(&present.leaders, &|b| brokers[b].max_leaders),
+            replicas: with(&present.replicas, &|b| brokers[b].max_replicas),
+            zone_leaders: with(&present.zone_leaders, &|z| zones[z].max_leaders),
+            zone_replicas: with(&present.zone_replicas, &|z| zones[z].max_replicas),
+        };
+        Ok(Limits {
+            present,
+            in_force,
+            present_loads,
+            loads_in_force,
+        })
     }
 }

@@ -10,8 +10,8 @@ use super::snapshot::{Layout, Resolved, Zoning};
 use crate::budget::{Pace, Stop};
 use crate::input::{PolicyInput, SnapshotInput, SpreadInput, TrafficSourceInput};
 use crate::snapshot::{
-    Assignment, Balance, Broker, BrokerId, BrokerState, Counts, Limits, Loads, Policy, Problem,
-    Roles, Shard, Spread, Stream, StreamId, Traffic, Weights, Zone, ZoneId,
+    Assignment, Balance, Broker, BrokerId, BrokerState, Limits, Policy, Problem, Roles, Shard,
+    Spread, Stream, StreamId, Traffic, Weights, Zone, ZoneId,
 };
 
 /// Share of a disk that may be filled where the policy doesn't say, in percent.
@@ -81,7 +81,7 @@ pub(super) fn problem(
         limits: Limits::none(),
         warnings,
     };
-    problem.limits = limits(&problem, pace)?;
+    problem.limits = Limits::of(&problem, pace)?;
     Ok(problem)
 }
 
@@ -328,46 +328,6 @@ fn active_share(brokers: &[Broker], open: impl Fn(usize) -> bool) -> u64 {
         .filter(|(b, broker)| broker.state == BrokerState::Active && open(*b))
         .map(|(_, broker)| u64::from(broker.share))
         .sum()
-}
-
-fn limits(problem: &Problem, pace: &mut Pace<'_>) -> Result<Limits, Stop> {
-    let (brokers, zones) = (&problem.brokers, &problem.zones);
-    let mut present = Counts::zero(brokers.len(), zones.len());
-    let mut present_loads = Loads::zero(brokers.len());
-    for shard in &problem.shards {
-        pace.step(1)?;
-        present.add(brokers, &shard.present, 1);
-        present_loads.add(brokers, shard, &shard.present, 1);
-    }
-    let load = |now: &[i64], cap: &dyn Fn(BrokerId) -> Option<i64>| {
-        let in_force = |(b, &now): (usize, &i64)| {
-            cap(BrokerId::at(b)).map_or(Limits::NONE, |cap| now.max(cap))
-        };
-        now.iter().enumerate().map(in_force).collect()
-    };
-    let loads_in_force = Loads {
-        bytes: load(&present_loads.bytes, &|b| problem.disk_room(b)),
-        rates: load(&present_loads.rates, &|b| problem.broker(b).rate_capacity),
-    };
-    let in_force =
-        |cap: Option<u32>, now: i64| cap.map_or(Limits::NONE, |cap| now.max(i64::from(cap)));
-    let with = |now: &[i64], cap: &dyn Fn(usize) -> Option<u32>| {
-        (now.iter().enumerate())
-            .map(|(i, &now)| in_force(cap(i), now))
-            .collect()
-    };
-    let in_force = Counts {
-        leaders: with(&present.leaders, &|b| brokers[b].max_leaders),
-        replicas: with(&present.replicas, &|b| brokers[b].max_replicas),
-        zone_leaders: with(&present.zone_leaders, &|z| zones[z].max_leaders),
-        zone_replicas: with(&present.zone_replicas, &|z| zones[z].max_replicas),
-    };
-    Ok(Limits {
-        present,
-        in_force,
-        present_loads,
-        loads_in_force,
-    })
 }
 
 fn domain_policy(

@@ -35,12 +35,19 @@ pub enum Rule {
     BrokerLeaders,
     /// Replicas of a broker, at most its cap in force.
     BrokerReplicas,
+    /// Bytes of a broker's replicas, those of a running copy at both its ends: at most the room below its watermark or
+    /// what is there now.
+    BrokerBytes,
+    /// Rates of the shards that a broker leads, at most its capacity or what is there now.
+    BrokerRate,
     /// Leaders of a zone, at most its cap in force.
     ZoneLeaders,
     /// Replicas of a zone, at most its cap in force.
     ZoneReplicas,
     /// Replicas of one shard in one zone, at most the policy's maximum or what is there now.
     ReplicasPerZone,
+    /// Changes made to shards that need none, at most `max_moves`.
+    MaxMoves,
     /// Totals fit a report.
     Overflow,
     /// A certificate has one price per slot, broker and zone, and each rank once, in order.
@@ -51,13 +58,13 @@ pub enum Rule {
     Contradiction,
     /// Steps are numbered from 1, in order, without holes.
     StepNumbers,
-    /// A move names the brokers that its kind needs, and no others.
+    /// A move names the brokers that its kind needs, and no others; only copies make detours; what is blocked has a cause.
     MoveShape,
     /// A move starts from a live replica that is there.
     MoveSource,
     /// A move goes to a broker that may take the role.
     MoveTarget,
-    /// All moves of a shard are in one step, but for the promotion of a failover.
+    /// All moves of a shard are in one step, but for the promotion of a failover and for a detour, which leads on.
     MoveSplit,
     /// No step adds breaches, but for a leader where there was none, or where the plan itself adds them.
     StepBreaches,

@@ -5,20 +5,31 @@
 //! order: replicas leave, replicas arrive, and a replica that arrives as leader makes a follower of the one before.
 //!
 //! Invariants checked: every move starts from a live replica that is there and goes to a broker that may take the
-//! role; after each step no count has grown beyond the larger of its cap and what was there before the step, and no
-//! breaches have been added in all (`breaches` says what leaders are worth); a shard has all its moves in one step,
-//! but for the promotion that ends a failover; the end is the placement.
+//! role; after each step no count and no rate has grown beyond the larger of its cap and what was there before the step,
+//! and no breaches have been added in all (`breaches` says what leaders are worth); a shard has all its moves in one
+//! step, but for the promotion that ends a failover and for a detour, of which the first half goes to a broker and the
+//! second leaves it; the end is the placement.
+//!
+//! The copies of a step run at the same time, and both ends hold what is copied until they end. So during a step a broker
+//! holds what it held before and all that arrives, and this may not pass the larger of the room below its watermark and
+//! what it held before.
+//!
+//! Blocked moves come last. They are not made, so that no count binds them; each shard's lead on to the placement from
+//! where the others end.
 //!
 //! Complexity: O(moves · replicas² + brokers + zones + shards · replicas).
 
 mod breaches;
 mod state;
 
-use super::placement::{Tally, above, check_broker_growth, check_zone_growth, live_replicas};
+use super::placement::{
+    Load, Loads, Tally, above, check_broker_growth, check_disk_growth, check_rate_growth,
+    check_zone_growth, live_replicas,
+};
 use super::{Fault, Rule};
 use crate::budget::{Pace, Stop, unstopped};
 use crate::plan::{Move, MoveKind, Plan};
-use crate::snapshot::{Assignment, BrokerId, Problem, ZoneId};
+use crate::snapshot::{Assignment, BrokerId, Problem, ShardId, ZoneId};
 use breaches::Breaches;
 use state::State;
 
@@ -43,9 +54,13 @@ pub fn check_within(
         faults.push(Fault::of_answer(Rule::AssignmentCount, what));
     }
     check_step_numbers(&plan.moves, &mut faults);
+    check_blocked(&plan.moves, &mut faults);
     let moves = in_order(problem, &plan.moves, &mut faults, pace)?;
     let mut state = State::new(problem, pace)?;
-    let mut counts = Tally::present(problem, pace)?;
+    let mut held = Held {
+        counts: Tally::present(problem, pace)?,
+        loads: Loads::present(problem, pace)?,
+    };
     let mut breaches = Breaches::new();
     let mut touched = Touched::new(problem);
     for step in moves.chunk_by(|a, b| a.step == b.step) {
@@ -55,17 +70,18 @@ pub fn check_within(
             let old = state.of(id).clone();
             state.apply(problem, item, &mut faults);
             let new = state.of(id);
-            touched.note(problem, &counts, &old);
-            touched.note(problem, &counts, new);
-            counts.add(problem, &old, -1);
-            counts.add(problem, new, 1);
+            touched.note(problem, &held, &old);
+            touched.note(problem, &held, new);
+            touched.note_arrivals(problem, id, &old, new);
+            held.add(problem, id, &old, -1);
+            held.add(problem, id, new, 1);
             breaches.change(problem, id, &old, new);
         }
-        let number = step[0].step;
-        breaches.end_step(
-            number,
-            touched.end_step(problem, number, &counts, &mut faults),
-        );
+        let (number, is_made) = (step[0].step, step[0].blocked.is_none());
+        let mut unbound = Vec::new();
+        let bound = if is_made { &mut faults } else { &mut unbound };
+        let above_caps = touched.end_step(problem, number, &held, bound);
+        breaches.end_step(number, is_made, above_caps);
     }
     breaches.check(&mut faults);
     state.check_end(problem, &plan.placement, &mut faults, pace)?;
@@ -94,12 +110,36 @@ fn in_order<'a>(
     Ok(moves)
 }
 
-/// The counts that a step changes, as they were before it. A step costs what it touches, not the size of the cluster.
+/// What brokers and zones hold.
+struct Held {
+    counts: Tally,
+    loads: Loads,
+}
+
+impl Held {
+    fn add(&mut self, problem: &Problem, id: ShardId, assignment: &Assignment, times: i64) {
+        let shard = &problem.shards[id.index()];
+        self.counts.add(problem, assignment, times);
+        self.loads.add(problem, shard, assignment, times);
+    }
+}
+
+/// What a broker held before a step.
+struct Before {
+    broker: BrokerId,
+    counts: (i64, i64),
+    load: Load,
+}
+
+/// The counts and loads that a step changes, as they were before it. A step costs what it touches, not the size of the
+/// cluster.
 struct Touched {
     /// By broker and by zone, whether the step has touched it.
     is_noted: [Vec<bool>; 2],
-    brokers: Vec<(BrokerId, (i64, i64))>,
+    brokers: Vec<Before>,
     zones: Vec<(ZoneId, (i64, i64))>,
+    /// By broker, bytes that arrive in the step.
+    arriving: Vec<i128>,
 }
 
 impl Touched {
@@ -111,18 +151,39 @@ impl Touched {
             ],
             brokers: Vec::new(),
             zones: Vec::new(),
+            arriving: vec![0; problem.brokers.len()],
         }
     }
 
     /// Notes where the replicas of an assignment are counted, before they change.
-    fn note(&mut self, problem: &Problem, counts: &Tally, assignment: &Assignment) {
-        for b in live_replicas(problem, assignment) {
-            if !std::mem::replace(&mut self.is_noted[0][b.index()], true) {
-                self.brokers.push((b, counts.of_broker(b)));
+    fn note(&mut self, problem: &Problem, held: &Held, assignment: &Assignment) {
+        for broker in live_replicas(problem, assignment) {
+            if !std::mem::replace(&mut self.is_noted[0][broker.index()], true) {
+                self.brokers.push(Before {
+                    broker,
+                    counts: held.counts.of_broker(broker),
+                    load: held.loads.of_broker(broker),
+                });
             }
-            let z = problem.brokers[b.index()].zone;
+            let z = problem.brokers[broker.index()].zone;
             if !std::mem::replace(&mut self.is_noted[1][z.index()], true) {
-                self.zones.push((z, counts.of_zone(z)));
+                self.zones.push((z, held.counts.of_zone(z)));
+            }
+        }
+    }
+
+    /// Notes the bytes of the replicas that the step adds.
+    fn note_arrivals(
+        &mut self,
+        problem: &Problem,
+        id: ShardId,
+        old: &Assignment,
+        new: &Assignment,
+    ) {
+        let before = live_replicas(problem, old);
+        for b in live_replicas(problem, new) {
+            if !before.contains(&b) {
+                self.arriving[b.index()] += i128::from(problem.shards[id.index()].size_bytes);
             }
         }
     }
@@ -132,17 +193,26 @@ impl Touched {
         &mut self,
         problem: &Problem,
         step: u32,
-        counts: &Tally,
+        held: &Held,
         faults: &mut Vec<Fault>,
     ) -> i128 {
+        let counts = &held.counts;
         let when = || format!("after step {step} there are");
+        let during = || format!("during step {step} there are");
         let mut grown = 0;
-        for (id, before) in self.brokers.drain(..) {
+        for before in self.brokers.drain(..) {
+            let id = before.broker;
             self.is_noted[0][id.index()] = false;
             let (broker, after) = (&problem.brokers[id.index()], counts.of_broker(id));
-            grown += above(after.0, broker.max_leaders) - above(before.0, broker.max_leaders);
-            grown += above(after.1, broker.max_replicas) - above(before.1, broker.max_replicas);
-            check_broker_growth(problem, id, before, counts, &when, faults);
+            grown +=
+                above(after.0, broker.max_leaders) - above(before.counts.0, broker.max_leaders);
+            grown +=
+                above(after.1, broker.max_replicas) - above(before.counts.1, broker.max_replicas);
+            check_broker_growth(problem, id, before.counts, counts, &when, faults);
+            let rates = (before.load.rate, held.loads.of_broker(id).rate);
+            check_rate_growth(problem, id, rates, &when, faults);
+            let peak = before.load.bytes + std::mem::take(&mut self.arriving[id.index()]);
+            check_disk_growth(problem, id, (before.load.bytes, peak), &during, faults);
         }
         for (id, before) in self.zones.drain(..) {
             self.is_noted[1][id.index()] = false;
@@ -166,7 +236,25 @@ fn check_step_numbers(moves: &[Move], faults: &mut Vec<Fault>) {
     }
 }
 
-/// Whether ids exist and the brokers named are those that the kind of move needs.
+/// Blocked moves share no step with others and come after them.
+fn check_blocked(moves: &[Move], faults: &mut Vec<Fault>) {
+    let mut pairs = moves.iter().zip(moves.iter().skip(1));
+    let is_late = |(one, next): &(&Move, &Move)| match (&one.blocked, &next.blocked) {
+        (Some(_), None) => true,
+        (None, Some(_)) => one.step == next.step,
+        _ => false,
+    };
+    if let Some((_, next)) = pairs.find(is_late) {
+        let what = format!(
+            "in step {}, moves are made beside or after blocked ones",
+            next.step
+        );
+        faults.push(Fault::of_answer(Rule::StepNumbers, what));
+    }
+}
+
+/// Whether ids exist, the brokers named are those that the kind of move needs, only copies make detours, and what is blocked
+/// has a cause.
 fn is_well_formed(problem: &Problem, step: &Move, faults: &mut Vec<Fault>) -> bool {
     if step.shard.index() >= problem.shards.len() {
         let what = format!("the snapshot has no shard number {}", step.shard.0);
@@ -187,11 +275,17 @@ fn is_well_formed(problem: &Problem, step: &Move, faults: &mut Vec<Fault>) -> bo
     };
     let fits = step.to.is_some() == wants_to
         && wants_from.is_none_or(|wants| step.from.is_some() == wants);
-    if !fits {
-        let named = |b: Option<BrokerId>| b.map_or("no broker", |b| &problem.brokers[b.index()].id);
+    let named = |b: Option<BrokerId>| b.map_or("no broker", |b| &problem.brokers[b.index()].id);
+    let what = if !fits {
         let (from, to) = (named(step.from), named(step.to));
-        let what = format!("{name} does not go from {from} to {to}");
-        faults.push(Fault::of_shard(problem, Rule::MoveShape, step.shard, what));
-    }
-    fits
+        format!("{name} does not go from {from} to {to}")
+    } else if step.detour && step.kind != MoveKind::Copy {
+        format!("{name} is no detour")
+    } else if step.blocked.as_ref().is_some_and(String::is_empty) {
+        format!("{name} is blocked without a cause")
+    } else {
+        return true;
+    };
+    faults.push(Fault::of_shard(problem, Rule::MoveShape, step.shard, what));
+    false
 }

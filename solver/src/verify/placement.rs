@@ -9,17 +9,21 @@
 //!   of the cap and what is there now. A promotion adds no replica: any live holder may lead;
 //! * a shard goes without a leader only where it has no live leader now;
 //! * replicas on `DOWN` brokers that nothing replaces stay listed as followers, lowest ids first, as far as the
-//!   replication factor leaves room.
+//!   replication factor leaves room;
+//! * bytes and rates of a broker stay within the larger of its room, or its capacity, and what it has now;
+//! * settled shards are changed at most `max_moves` times in all.
 //!
 //! Complexity: O(shards · replicas² + streams · brokers), the latter a byte each where no broker has to hold any
 //! of a stream. Broker ids that do not exist are faults, not panics.
 
+mod loads;
 mod measure;
 mod rules;
 
+pub(super) use loads::{Load, Loads, add_load_cost, check_disk_growth, check_rate_growth};
 pub(super) use measure::{
-    Bands, Level, Own, Replicas, Shares, Tally, Vector, Wanted, above, has_replicas, live_leader,
-    live_replicas, takes,
+    Bands, Beside, Level, Own, Replicas, Shares, Tally, Vector, Wanted, above, has_replicas,
+    live_leader, live_replicas, takes,
 };
 pub(super) use rules::{check_broker_growth, check_zone_growth};
 
@@ -29,6 +33,7 @@ use super::{Fault, Rule};
 use crate::budget::{Pace, Stop, unstopped};
 use crate::cost::{Cost, RANKS, Rank, Terms};
 use crate::snapshot::{Assignment, BrokerId, Problem, ShardId};
+use loads::{Changes, check_loads};
 use measure::{Parts, StreamTally, count_cost};
 
 /// What a check found.
@@ -69,16 +74,31 @@ pub fn check_within(
             known.to_mut()[at] = known_part(problem, assignment);
         }
     }
-    let mut tally = Tally::empty(problem);
+    let (mut tally, mut loads) = (Tally::empty(problem), Loads::empty(problem));
+    let mut changes = Changes::default();
     for (at, assignment) in placement.iter().take(problem.shards.len()).enumerate() {
         pace.step(1)?;
         let (id, known) = (ShardId::at(at), &known[at]);
         rules::check_shard(problem, id, assignment, known, &mut faults);
         tally.add(problem, known, 1);
+        loads.add(problem, &problem.shards[at], known, 1);
+        changes.add(problem, id, known);
     }
-    let present = Tally::present(problem, pace)?;
-    rules::check_counts(problem, &present, &tally, &mut faults);
-    let (total, parts) = measure_all(problem, &known, &tally, pace)?;
+    rules::check_counts(
+        problem,
+        &Tally::present(problem, pace)?,
+        &tally,
+        &mut faults,
+    );
+    check_loads(
+        problem,
+        &Loads::present(problem, pace)?,
+        &loads,
+        &mut faults,
+    );
+    changes.check(problem, &mut faults);
+    let (mut total, parts) = measure_all(problem, &known, &tally, pace)?;
+    add_load_cost(problem, &loads, &mut total);
     let cost = Cost(report_total(&total, &mut faults));
     Ok(Checked {
         terms: report_terms(&parts),

@@ -7,7 +7,7 @@ use shardflow_solver::input::{
 };
 use shardflow_solver::snapshot::{BrokerId, BrokerState, Problem, Roles, StreamId};
 use shardflow_solver::validate;
-use shardflow_solver::verify::bound::{Bound, applies, bound, check_shape, proven};
+use shardflow_solver::verify::bound::{Bound, bound, check_shape, proven};
 use shardflow_solver::verify::{Rule, placement};
 
 use crate::random::{self, Family, Random, for_each_placement, legal_assignments, rules};
@@ -17,7 +17,10 @@ const FACTOR_ONE: Family = Family {
     shards: 4,
     factor: 1,
     roles: Roles::LeadersAndFollowers,
+    zones: 2,
+    is_uncoupled: false,
     is_leaderless: false,
+    has_loads: false,
 };
 const ORPHANS: Family = Family {
     is_leaderless: true,
@@ -30,7 +33,7 @@ const LEADERSHIP_ONLY: Family = Family {
 };
 
 /// The least cost over all legal plans.
-fn optimum(problem: &Problem) -> Cost {
+pub(crate) fn optimum(problem: &Problem) -> Cost {
     let mut best: Option<Cost> = None;
     for_each_placement(&legal_assignments(problem), |plan| {
         let checked = placement::check(problem, plan);
@@ -56,7 +59,7 @@ fn slots(brokers: usize, prices: &[i64]) -> Vec<SlotPrice> {
     numbered.map(slot).collect()
 }
 
-fn zero_prices(problem: &Problem, rank: Rank) -> RankPrices {
+pub(crate) fn zero_prices(problem: &Problem, rank: Rank) -> RankPrices {
     RankPrices {
         rank,
         slots: slots(problem.brokers.len(), &vec![0; slot_count(problem)]),
@@ -68,7 +71,7 @@ fn zero_prices(problem: &Problem, rank: Rank) -> RankPrices {
     }
 }
 
-fn random_prices(random: &mut Random, problem: &Problem) -> Certificate {
+pub(crate) fn random_prices(random: &mut Random, problem: &Problem) -> Certificate {
     let reach = random.between(1, 3);
     let mut certificate = Certificate::default();
     for rank in Rank::ALL {
@@ -94,18 +97,23 @@ fn random_prices(random: &mut Random, problem: &Problem) -> Certificate {
     certificate
 }
 
-fn wide(cost: &Cost) -> [i128; RANKS] {
+pub(crate) fn wide(cost: &Cost) -> [i128; RANKS] {
     cost.0.map(i128::from)
 }
 
-fn prices_never_prove_too_much(family: Family, seeds: std::ops::Range<u64>) {
+/// Compares the bounds that prices prove with the optimum.
+pub(crate) fn prices_never_prove_too_much(
+    family: Family,
+    seeds: std::ops::Range<u64>,
+    prices: fn(&mut Random, &Problem) -> Certificate,
+) {
     for seed in seeds {
         let mut random = Random::new(seed);
         let problem = random::problem(&mut random, family);
         let best = optimum(&problem);
         for _ in 0..8 {
-            let certificate = random_prices(&mut random, &problem);
-            let bound = bound(&problem, &certificate).expect("a leader problem");
+            let certificate = prices(&mut random, &problem);
+            let bound = bound(&problem, &certificate).expect("prices of the right shape");
             assert!(
                 bound.0 <= wide(&best),
                 "seed {seed}: {bound:?} above {best:?} with {certificate:?} in {problem:#?}"
@@ -117,41 +125,46 @@ fn prices_never_prove_too_much(family: Family, seeds: std::ops::Range<u64>) {
 
 #[test]
 fn random_prices_never_prove_too_much_where_every_factor_is_one() {
-    prices_never_prove_too_much(FACTOR_ONE, 0..3000);
+    prices_never_prove_too_much(FACTOR_ONE, 0..3000, random_prices);
 }
 
 #[test]
 fn random_prices_never_prove_too_much_where_most_shards_have_no_leader() {
-    prices_never_prove_too_much(ORPHANS, 20_000..23_000);
+    prices_never_prove_too_much(ORPHANS, 20_000..23_000, random_prices);
 }
 
 #[test]
 fn random_prices_never_prove_too_much_where_only_leadership_is_decided() {
-    prices_never_prove_too_much(LEADERSHIP_ONLY, 10_000..13_000);
+    prices_never_prove_too_much(LEADERSHIP_ONLY, 10_000..13_000, random_prices);
 }
 
 /// Raises the bound one multiplier at a time, a few rounds: where a rank can't be proven, those after it rise for ever.
-fn climb(problem: &Problem) -> Bound {
-    let mut certificate = Certificate {
-        ranks: Rank::ALL
-            .iter()
-            .map(|&rank| zero_prices(problem, rank))
-            .collect(),
+pub(crate) fn climb(problem: &Problem) -> Bound {
+    let prices = |&rank: &Rank| {
+        let zeros = zero_prices(problem, rank);
+        RankPrices {
+            replica_slots: zeros.slots.clone(),
+            ..zeros
+        }
     };
-    let mut best = bound(problem, &certificate).expect("a leader problem");
+    let mut certificate = Certificate {
+        ranks: Rank::ALL.iter().map(prices).collect(),
+    };
+    let mut best = bound(problem, &certificate).expect("prices of the right shape");
     let lengths = [
-        problem.streams.len() * problem.brokers.len(),
+        slot_count(problem),
         problem.brokers.len(),
         problem.zones.len(),
         problem.brokers.len(),
         problem.zones.len(),
+        slot_count(problem),
     ];
     for _ in 0..4 {
         for rank in 0..RANKS {
             for (part, &length) in lengths.iter().enumerate() {
                 for (at, by) in (0..length).flat_map(|at| [1, -1, 3, -3].map(|by| (at, by))) {
                     raise(problem, &mut certificate.ranks[rank], part, at, by);
-                    let next = bound(problem, &certificate).expect("a leader problem");
+                    let next = bound(problem, &certificate).expect("prices of the right shape");
                     if next > best {
                         best = next;
                     } else {
@@ -167,7 +180,7 @@ fn climb(problem: &Problem) -> Bound {
 /// Changes the multiplier of one count, and with it the prices of all that adds to the count.
 fn raise(problem: &Problem, prices: &mut RankPrices, part: usize, at: usize, by: i64) {
     let brokers = problem.brokers.len();
-    let is_slot = |slot: usize| part == 0 && slot == at;
+    let is_slot = |slot: usize| matches!(part, 0 | 5) && slot == at;
     let is_broker = |b: usize| matches!(part, 1 | 3) && b == at;
     let is_zone = |z: usize| matches!(part, 2 | 4) && z == at;
     let is_replica = matches!(part, 3 | 4);
@@ -176,7 +189,10 @@ fn raise(problem: &Problem, prices: &mut RankPrices, part: usize, at: usize, by:
         prices.brokers[b] += if is_hit { by } else { 0 };
         prices.broker_replicas[b] += if is_hit && is_replica { by } else { 0 };
         for slot in (0..prices.slots.len()).filter(|slot| slot % brokers == b) {
-            prices.slots[slot].price += if is_hit || is_slot(slot) { by } else { 0 };
+            let hit = is_hit || is_slot(slot);
+            prices.slots[slot].price += if hit { by } else { 0 };
+            let hit = is_hit && is_replica || part == 5 && slot == at;
+            prices.replica_slots[slot].price += if hit { by } else { 0 };
         }
     }
     for z in (0..problem.zones.len()).filter(|&z| is_zone(z)) {
@@ -263,7 +279,7 @@ fn tight_certificate(problem: &Problem) -> Certificate {
 fn a_tight_certificate_proves_the_optimum() {
     let problem = lopsided();
     let best = optimum(&problem);
-    let bound = bound(&problem, &tight_certificate(&problem)).expect("a leader problem");
+    let bound = bound(&problem, &tight_certificate(&problem)).expect("prices of the right shape");
     assert_eq!(bound.0, wide(&best));
     assert_eq!(proven(&best, &bound), Ok(best.0.map(Some)));
     let weighted = [Rank::Weighted, Rank::Copies, Rank::LeaderChanges].map(|rank| best[rank]);
@@ -282,7 +298,7 @@ fn a_changed_price_never_raises_a_tight_bound() {
         {
             let mut certificate = tight_certificate(&problem);
             *price_at(&mut certificate, rank, part, at) += by;
-            let bound = bound(&problem, &certificate).expect("a leader problem");
+            let bound = bound(&problem, &certificate).expect("prices of the right shape");
             assert!(bound.0 <= best);
             lower += u32::from(bound.0 < best);
         }
@@ -294,7 +310,7 @@ fn a_changed_price_never_raises_a_tight_bound() {
 fn a_loose_bound_proves_the_ranks_before_it_and_bounds_the_next() {
     let problem = lopsided();
     let best = optimum(&problem);
-    let loose = bound(&problem, &Certificate::default()).expect("a leader problem");
+    let loose = bound(&problem, &Certificate::default()).expect("prices of the right shape");
     let ranks = proven(&best, &loose).expect("no contradiction");
     let mut expected = [None; RANKS];
     expected[..=Rank::Weighted as usize].fill(Some(0));
@@ -304,7 +320,7 @@ fn a_loose_bound_proves_the_ranks_before_it_and_bounds_the_next() {
 #[test]
 fn a_bound_above_the_value_is_a_contradiction() {
     let problem = lopsided();
-    let bound = bound(&problem, &tight_certificate(&problem)).expect("a leader problem");
+    let bound = bound(&problem, &tight_certificate(&problem)).expect("prices of the right shape");
     let mut value = optimum(&problem);
     value[Rank::Copies] -= 1;
     let fault = proven(&value, &bound).expect_err("copies are proven at least 2");
@@ -412,7 +428,7 @@ fn a_price_of_replicas_proves_what_a_kept_replica_takes() {
         let certificate = Certificate {
             ranks: vec![first, second],
         };
-        let bound = bound(&problem, &certificate).expect("a leader problem");
+        let bound = bound(&problem, &certificate).expect("prices of the right shape");
         assert!(bound.0 <= wide(&best));
         ranks.map(|rank| bound.0[rank as usize])
     };
@@ -456,7 +472,7 @@ fn a_follower_that_moves_without_a_leader_is_not_bounded_away() {
     let certificate = Certificate {
         ranks: vec![prices],
     };
-    let bound = bound(&problem, &certificate).expect("a leader problem");
+    let bound = bound(&problem, &certificate).expect("prices of the right shape");
     assert!(bound.0 <= wide(&best), "{bound:?} above {best:?}");
     assert_eq!(bound.0[..=Rank::Breaches as usize], [1, 0, 0]);
 }
@@ -478,6 +494,10 @@ fn malformed_certificates_are_refused() {
     shape(|c| c.ranks[1].slots.swap(0, 1));
     shape(|c| c.ranks[0].slots[1].broker = BrokerId::at(2));
     shape(|c| c.ranks[2].slots[1].stream = StreamId::at(1));
+    shape(|c| {
+        let slot = c.ranks[0].slots[1];
+        c.ranks[1].replica_slots = vec![slot, slot];
+    });
     shape(|c| c.ranks[1].brokers.push(0));
     shape(|c| c.ranks[2].zones.clear());
     shape(|c| c.ranks[0].broker_replicas.push(0));
@@ -496,17 +516,7 @@ fn the_largest_prices_do_not_wrap() {
         certificate.ranks[0].zones = vec![price; 2];
         certificate.ranks[0].broker_replicas = vec![price.saturating_neg(), price];
         certificate.ranks[0].zone_replicas = vec![price.saturating_neg(); 2];
-        let bound = bound(&problem, &certificate).expect("a leader problem");
+        let bound = bound(&problem, &certificate).expect("prices of the right shape");
         assert!(bound.0 <= wide(&optimum(&problem)));
     }
-}
-
-#[test]
-fn shards_with_followers_to_place_have_no_bound() {
-    let mut problem = lopsided();
-    problem.streams[0].replication_factor = 2;
-    assert!(!applies(&problem));
-    assert_eq!(bound(&problem, &Certificate::default()), None);
-    problem.policy.roles = Roles::LeadershipOnly;
-    assert!(applies(&problem));
 }

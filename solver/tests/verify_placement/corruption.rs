@@ -5,7 +5,9 @@ use shardflow_solver::input::{
     BrokerInput, PolicyInput, ShardInput, SnapshotInput, StreamInput, TrafficSourceInput,
     ZoneLimitInput,
 };
-use shardflow_solver::snapshot::{Assignment, BrokerId, BrokerState, Problem, Roles};
+use shardflow_solver::snapshot::{
+    Assignment, BrokerId, BrokerState, Counts, Loads, Problem, Roles,
+};
 use shardflow_solver::validate;
 use shardflow_solver::verify::Rule;
 use shardflow_solver::verify::placement::{Checked, check};
@@ -351,7 +353,10 @@ const ANY: Family = Family {
     shards: 9,
     factor: 3,
     roles: Roles::LeadersAndFollowers,
+    zones: 2,
+    is_uncoupled: false,
     is_leaderless: false,
+    has_loads: false,
 };
 
 /// Any listing of distinct brokers, legal or not.
@@ -372,7 +377,12 @@ fn both_implementations_of_the_objective_agree() {
             0 => Roles::LeadershipOnly,
             _ => Roles::LeadersAndFollowers,
         };
-        let problem = random::problem(&mut random, Family { roles, ..ANY });
+        let family = Family {
+            roles,
+            has_loads: seed % 2 == 0,
+            ..ANY
+        };
+        let problem = random::problem(&mut random, family);
         for _ in 0..4 {
             let plan = arbitrary(&mut random, &problem);
             let checked = check(&problem, &plan);
@@ -396,22 +406,33 @@ fn caps_in_force_are_those_of_the_problem() {
     };
     let (mut within, mut beyond) = (0, 0);
     for seed in 0..400 {
+        let family = Family {
+            has_loads: seed % 2 == 0,
+            ..family
+        };
         let problem = random::problem(&mut Random::new(seed), family);
         for_each_placement(&legal_assignments(&problem), |plan| {
-            let mut counts = shardflow_solver::snapshot::Counts::zero(
-                problem.brokers.len(),
-                problem.zones.len(),
-            );
-            for assignment in plan {
+            let mut counts = Counts::zero(problem.brokers.len(), problem.zones.len());
+            let mut loads = Loads::zero(problem.brokers.len());
+            let mut changes = 0;
+            for (shard, assignment) in problem.shards.iter().zip(plan) {
                 counts.add(&problem.brokers, assignment, 1);
+                loads.add(&problem.brokers, shard, assignment, 1);
+                if problem.is_settled(shard) {
+                    changes += problem.changes(shard, assignment);
+                }
             }
-            let limit = &problem.limits.in_force;
+            let (limit, loaded) = (&problem.limits.in_force, &problem.limits.loads_in_force);
             let fits =
                 |counts: &[i64], limits: &[i64]| counts.iter().zip(limits).all(|(c, l)| c <= l);
+            let moves = problem.policy.max_moves.map_or(i64::MAX, i64::from);
             let expected = fits(&counts.leaders, &limit.leaders)
                 && fits(&counts.replicas, &limit.replicas)
                 && fits(&counts.zone_leaders, &limit.zone_leaders)
-                && fits(&counts.zone_replicas, &limit.zone_replicas);
+                && fits(&counts.zone_replicas, &limit.zone_replicas)
+                && fits(&loads.bytes, &loaded.bytes)
+                && fits(&loads.rates, &loaded.rates)
+                && changes <= moves;
             assert_eq!(
                 check(&problem, plan).faults.is_empty(),
                 expected,
@@ -433,7 +454,12 @@ fn the_present_layout_less_its_surplus_is_legal() {
             0 => Roles::LeadershipOnly,
             _ => Roles::LeadersAndFollowers,
         };
-        let problem = random::problem(&mut Random::new(seed), Family { roles, ..ANY });
+        let family = Family {
+            roles,
+            has_loads: seed % 2 == 0,
+            ..ANY
+        };
+        let problem = random::problem(&mut Random::new(seed), family);
         let plan: Vec<Assignment> = problem
             .shards
             .iter()

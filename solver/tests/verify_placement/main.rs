@@ -3,7 +3,10 @@
 
 mod bounds;
 mod corruption;
+mod joint;
+mod loads;
 mod random;
 mod replay;
 #[path = "../support/rng.rs"]
 mod rng;
+mod steps;

@@ -1,10 +1,12 @@
 //! Small random problems, and all their legal plans.
 
 use shardflow_solver::input::{
-    BrokerInput, PolicyInput, ShardInput, SnapshotInput, SpreadInput, StreamInput,
+    BalanceInput, BrokerInput, PolicyInput, ShardInput, SnapshotInput, SpreadInput, StreamInput,
     TrafficSourceInput, WeightsInput, ZoneLimitInput,
 };
-use shardflow_solver::snapshot::{Assignment, BrokerId, BrokerState, Problem, Roles, ShardId};
+use shardflow_solver::snapshot::{
+    Assignment, BrokerId, BrokerState, Dimension, Problem, Roles, ShardId,
+};
 use shardflow_solver::validate;
 use shardflow_solver::verify::{Rule, placement};
 
@@ -36,12 +38,17 @@ impl Random {
 #[derive(Clone, Copy)]
 pub(crate) struct Family {
     pub(crate) brokers: u32,
+    pub(crate) zones: u32,
     pub(crate) shards: u32,
     /// Largest replication factor.
     pub(crate) factor: u32,
     pub(crate) roles: Roles,
+    /// No shard's choice costs more for what another one does: no spread, cap or limit.
+    pub(crate) is_uncoupled: bool,
     /// Most shards have no leader, and half the brokers may have none.
     pub(crate) is_leaderless: bool,
+    /// Shards have rates, brokers disks and capacities, the policy a balance and a bound on moves.
+    pub(crate) has_loads: bool,
 }
 
 fn sources(random: &mut Random) -> Vec<TrafficSourceInput> {
@@ -55,7 +62,7 @@ fn sources(random: &mut Random) -> Vec<TrafficSourceInput> {
     (0..random.up_to(2)).map(|_| one(random)).collect()
 }
 
-fn broker(random: &mut Random, at: u32) -> BrokerInput {
+fn broker(random: &mut Random, at: u32, zones: u32) -> BrokerInput {
     let state = match random.up_to(9) {
         0 | 1 => BrokerState::Draining,
         2 => BrokerState::Down,
@@ -63,7 +70,7 @@ fn broker(random: &mut Random, at: u32) -> BrokerInput {
     };
     BrokerInput {
         id: format!("b{at}"),
-        zone: format!("z{}", random.up_to(1)),
+        zone: format!("z{}", random.up_to(zones - 1)),
         state,
         tags: [(
             "disk".to_owned(),
@@ -147,18 +154,54 @@ fn policy(random: &mut Random, roles: Roles) -> PolicyInput {
     }
 }
 
+/// Few and small numbers, so that rules on them bind.
+fn draw_loads(random: &mut Random, snapshot: &mut SnapshotInput, policy: &mut PolicyInput) {
+    for shard in &mut snapshot.shards {
+        shard.rate = random.between(0, 4);
+    }
+    for broker in &mut snapshot.brokers {
+        broker.disk_bytes = random.percent(60).then(|| random.between(0, 5 << 30));
+        broker.disk_used_bytes = random.between(0, 1 << 29);
+        broker.rate_capacity = random.percent(50).then(|| random.between(0, 8));
+    }
+    let balances = [Dimension::Rate, Dimension::Bytes];
+    policy.balance = random.percent(60).then(|| BalanceInput {
+        dimension: balances[random.up_to(1) as usize],
+        tolerance_percent: random.up_to(60),
+    });
+    policy.disk_watermark_percent = random.maybe(50, 99).map(|percent| percent + 1);
+    policy.max_moves = random.maybe(30, 3);
+}
+
+fn uncouple(snapshot: &mut SnapshotInput, policy: &mut PolicyInput) {
+    for broker in &mut snapshot.brokers {
+        (broker.max_leaders, broker.max_replicas) = (None, None);
+    }
+    policy.zone_limits.clear();
+    for spread in [
+        &mut policy.stream_leaders,
+        &mut policy.cluster_leaders,
+        &mut policy.stream_replicas,
+        &mut policy.cluster_replicas,
+    ] {
+        spread.is_off = true;
+    }
+}
+
 /// A random problem of the family; every draw is valid.
 pub(crate) fn problem(random: &mut Random, family: Family) -> Problem {
     let brokers = 1 + random.up_to(family.brokers - 1);
     let streams = 1 + random.up_to(1);
     let led = if family.is_leaderless { 20 } else { 75 };
-    let mut all: Vec<BrokerInput> = (0..brokers).map(|at| broker(random, at)).collect();
+    let mut all: Vec<BrokerInput> = (0..brokers)
+        .map(|at| broker(random, at, family.zones))
+        .collect();
     for broker in all.iter_mut().filter(|_| family.is_leaderless) {
         if random.percent(50) {
             broker.max_leaders = Some(0);
         }
     }
-    let snapshot = SnapshotInput {
+    let mut snapshot = SnapshotInput {
         brokers: all,
         streams: (0..streams)
             .map(|at| StreamInput {
@@ -177,7 +220,14 @@ pub(crate) fn problem(random: &mut Random, family: Family) -> Problem {
             .collect(),
         ..SnapshotInput::default()
     };
-    match validate::build(&snapshot, &policy(random, family.roles)) {
+    let mut policy = policy(random, family.roles);
+    if family.is_uncoupled {
+        uncouple(&mut snapshot, &mut policy);
+    }
+    if family.has_loads {
+        draw_loads(random, &mut snapshot, &mut policy);
+    }
+    match validate::build(&snapshot, &policy) {
         Ok(problem) => problem,
         Err(rejection) => panic!("the generator drew an invalid input: {rejection:?}"),
     }

@@ -47,6 +47,8 @@ pub(super) fn one_move(names: &Names<'_>, message: &pb::Move) -> Result<Move, St
         to: broker(&message.to, "to")?,
         kind,
         reason,
+        detour: message.detour,
+        blocked: (!message.blocked.is_empty()).then(|| message.blocked.clone()),
         bytes: message.bytes,
     })
 }

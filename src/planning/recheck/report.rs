@@ -2,11 +2,13 @@
 //!
 //! **Bounds.** A certificate is taken at its word in nothing: its prices give a lower bound, and a rank's claim has to
 //! be what that bound proves. Without a certificate the bound of no prices at all is taken; what it leaves open is
-//! unchecked, unless no prices could prove it, or the present layout shows that it is wrong.
+//! unchecked, unless no prices could prove it, or the present layout shows that it is wrong. What rests on a MIP solver's
+//! word is unchecked likewise; it has to be more than the certificate proves.
 //!
 //! **What follows.** Outcome, gap, proof and fallback are functions of each other or of the bounds; each is compared
 //! with what the others make it. The prices of the report are those of the certificate, less what concerns streams.
 
+use shardflow_solver::budget::unstopped;
 use shardflow_solver::cost::{Cost, RANKS, Rank};
 use shardflow_solver::verify::{bound, cut};
 
@@ -30,8 +32,6 @@ enum Basis {
     Unreadable,
     /// No prices; other prices may prove more.
     NoPrices,
-    /// Nothing: no prices say anything about such a problem.
-    Nothing,
 }
 
 impl Recheck<'_> {
@@ -79,7 +79,7 @@ impl Recheck<'_> {
                 None => Ok(certificate),
             }
         });
-        let (certificate, mut basis) = match read {
+        let (certificate, basis) = match read {
             None => (Default::default(), Basis::NoPrices),
             Some(Ok(certificate)) => {
                 let is_proven = report.outcome() == pb::Outcome::Optimal;
@@ -94,12 +94,15 @@ impl Recheck<'_> {
             }
         };
         let mut bounds = [None; RANKS];
-        match bound::bound(self.problem, &certificate).map(|bound| bound::proven(cost, &bound)) {
+        let largest =
+            unstopped(|pace| bound::largest_within(self.problem, &certificate, cost, pace));
+        match largest.map(|bound| bound::proven(cost, &bound)) {
             Some(Ok(proven)) => bounds = proven,
             Some(Err(fault)) if basis == Basis::Certificate => self.add(fault),
             // Only a placement that breaks a hard rule costs less than the least.
             Some(Err(_)) => {}
-            None => basis = Basis::Nothing,
+            // Of prices that can't be read there is no bound, and those that can have the right shape.
+            None => {}
         }
         Shown { bounds, basis }
     }
@@ -115,7 +118,10 @@ impl Recheck<'_> {
     /// Checks a bound and its proof; whether it was shown to hold.
     fn bound(&mut self, rank: Rank, claim: &pb::RankBound, cost: &Cost, shown: &Shown) -> bool {
         let path = format!("report.ranks[{}]", rank as usize);
+        let known = shown.bounds[rank as usize];
+        let is_solvers = claim.proof() == pb::Proof::SolverBound && claim.bound.is_some();
         let proof = match claim.bound {
+            Some(least) if is_solvers && known < Some(least) => pb::Proof::SolverBound,
             Some(_) => pb::Proof::Certificate,
             None => pb::Proof::None,
         };
@@ -123,7 +129,6 @@ impl Recheck<'_> {
             let (says, is) = (claim.proof().as_str_name(), proof.as_str_name());
             self.add(format!("{path}.proof: {says}: is {is} with such a bound"));
         }
-        let known = shown.bounds[rank as usize];
         let Some(least) = claim.bound else {
             if let (Some(known), Basis::Certificate) = (known, shown.basis) {
                 self.add(format!(
@@ -139,12 +144,14 @@ impl Recheck<'_> {
             ));
             return true;
         }
+        if proof == pb::Proof::SolverBound {
+            return false;
+        }
         let is_shown = known.is_some_and(|known| known >= least);
         let fault = match shown.basis {
             Basis::Certificate if known == Some(least) => return true,
             Basis::Certificate if is_shown => "the certificate proves more",
             Basis::Certificate => "the certificate does not prove it",
-            Basis::Nothing => "no certificate can prove bounds of this request",
             Basis::NoPrices | Basis::Unreadable => return is_shown,
         };
         self.add(format!("{path}.bound: {least}: {fault}"));
@@ -210,7 +217,11 @@ impl Recheck<'_> {
         let engine = report.engine();
         if !matches!(
             engine,
-            Engine::NetworkSimplex | Engine::GreedyTiers | Engine::Current | Engine::External
+            Engine::NetworkSimplex
+                | Engine::Mip
+                | Engine::GreedyTiers
+                | Engine::Current
+                | Engine::External
         ) {
             let name = engine.as_str_name();
             self.add(format!("report.engine: {name}: is none of this version"));

@@ -15,7 +15,8 @@
 //! grow. So whenever B is in the way of items that are legal for all counts, a remaining one helps: to let B fall, one
 //! whose own breaches fall or that leaves a resource above its cap; to let B rise, one whose own breaches rise.
 
-use super::{Help, Item, NIL, Need, Room, list_of};
+use super::search::Help;
+use super::{Item, NIL, Need, Room, list_of};
 
 /// How many candidates are looked at when one is wanted that sets breaches right.
 const PROBE: usize = 32;
@@ -75,8 +76,11 @@ impl Balance {
 }
 
 impl Room {
-    /// Excess over the cap with this count.
+    /// Excess over the cap with this count; rates and bytes are no breaches.
     pub(super) fn excess(&self, resource: u32, count: i64) -> i64 {
+        if resource >= self.rates(0) {
+            return 0;
+        }
         count.saturating_sub(self.cap[resource as usize]).max(0)
     }
 
@@ -90,7 +94,7 @@ impl Room {
     pub(super) fn breaches_of(&self, item: u32) -> i64 {
         let excess = self
             .effects_of(item)
-            .map(|e| self.excess_change(e.resource, i64::from(e.delta)));
+            .map(|e| self.excess_change(e.resource, e.delta));
         self.items[item as usize].own + excess.sum::<i64>()
     }
 
@@ -98,7 +102,7 @@ impl Room {
     pub(super) fn breaches_with(&self, item: u32, sign: i64) -> i64 {
         let excess = self.effects_of(item).map(|e| {
             let delta = self.group.delta[e.resource as usize];
-            self.excess_change(e.resource, delta + sign * i64::from(e.delta))
+            self.excess_change(e.resource, delta + sign * e.delta)
                 - self.excess_change(e.resource, delta)
         });
         self.balance.group + sign * self.items[item as usize].own + excess.sum::<i64>()
@@ -111,7 +115,7 @@ impl Room {
 
     /// Calls `look` with items that let breaches fall or rise until it answers, or enough were seen.
     fn look_for<T>(&self, need: Need, mut look: impl FnMut(u32) -> Option<T>) -> Option<T> {
-        let own = list_of(self.breaches, need == Need::Fall);
+        let own = list_of(self.breaches(), need == Need::Fall);
         let found = self.linked(own).take(PROBE).find_map(&mut look);
         if found.is_some() || need == Need::Rise {
             return found;
@@ -161,12 +165,11 @@ impl Room {
         };
         for e in self.effects_of(item) {
             let same = effects.iter().find(|f| f.resource == e.resource);
-            let delta = e.delta + same.map_or(0, |f| f.delta);
-            add(e.resource, i64::from(delta));
+            add(e.resource, self.felt(e) + same.map_or(0, |f| self.felt(f)));
         }
         for f in effects {
             if self.effects_of(item).all(|e| e.resource != f.resource) {
-                add(f.resource, i64::from(f.delta));
+                add(f.resource, self.felt(f));
             }
         }
         (is_legal && self.balance.lacks(breaches).is_none()).then_some(breaches)
@@ -180,7 +183,7 @@ impl Room {
         {
             self.balance.over.pop();
         }
-        let end = self.path.items.len().saturating_sub(1);
+        let end = self.asking().len().saturating_sub(1);
         let helps = |&item: &u32| {
             !self.is_done(item)
                 && match need {
@@ -188,7 +191,7 @@ impl Room {
                     _ => self.items[item as usize].own > 0,
                 }
         };
-        let mut before = self.path.items[..end].iter().rev().take(BACK);
+        let mut before = self.asking()[..end].iter().rev().take(BACK);
         before.position(helps).map_or(end, |back| end - 1 - back)
     }
 

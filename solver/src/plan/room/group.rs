@@ -6,9 +6,15 @@
 //! without, and what fits by itself and leaves the rest legal becomes an earlier step. Where shards move one replica
 //! each, a group is a simple cycle. Where each moves several between brokers that are all full, no small group may
 //! exist: at worst all that remain are one step.
+//!
+//! Bytes in the way of a group are not made room for by what joins it, only by what goes before; where nothing does, or
+//! where items are stuck that it needs, there is no such group.
 
-use super::{Help, NIL, Need, PAIR_TRIES, PROBE, Room};
+use super::search::{Help, PAIR_TRIES, Wait};
+use super::{NIL, Need, Room};
 
+/// How many candidates are looked at when a large group grows.
+const PROBE: usize = 8;
 /// How many candidates are looked at before a group grows: worth some effort, for it could grow to all that remain.
 const PROBE_WIDELY: usize = 256;
 /// From this size on a group grows with less care, so that the effort stays linear.
@@ -17,24 +23,29 @@ const LARGE: usize = 256;
 const TRIM: usize = 64;
 
 impl Room {
-    /// One step of the path from `at` on, completed to a legal group.
-    pub(super) fn close(&mut self, at: usize, step: &mut dyn FnMut(&[u32])) {
-        while self.path.items.len() > at {
-            if let Some(&top) = self.path.items.last() {
-                self.pop();
-                if !self.is_done(top) {
-                    self.join(top);
-                }
+    /// One step of the path from `at` on, completed to a legal group. Where there is none, all is as before; what leaves
+    /// the broker whose bytes are in the way is what the group waits for.
+    pub(super) fn close(
+        &mut self,
+        at: usize,
+        step: &mut dyn FnMut(&[u32]),
+    ) -> Result<(), Vec<Wait>> {
+        let part: Vec<u32> = self.asking()[at..].to_vec();
+        for &item in part.iter().rev() {
+            self.pop();
+            if !self.is_done(item) {
+                self.join(item);
             }
         }
-        self.fit_counts(step);
-        while let Some(need) = self.balance.lacks(self.balance.group) {
-            let Some(next) = self.best_for_breaches(need) else {
-                debug_assert!(false, "all that remain are legal together");
-                break;
-            };
-            self.join(next);
-            self.fit_counts(step);
+        if let Err(resource) = self.complete(step) {
+            let waits = resource.map_or_else(Vec::new, |resource| self.leaving(resource));
+            self.dissolve();
+            for item in part {
+                if !self.is_settled(item) {
+                    self.push(item);
+                }
+            }
+            return Err(waits);
         }
         if self.group.items.len() <= TRIM {
             self.trim();
@@ -48,16 +59,45 @@ impl Room {
         step(&items);
         items.clear();
         self.group.items = items;
+        Ok(())
+    }
+
+    /// Completes the group until it is legal; the bytes in the way, if they are, where it can't be.
+    fn complete(&mut self, step: &mut dyn FnMut(&[u32])) -> Result<(), Option<u32>> {
+        self.fit_counts(step)?;
+        while let Some(need) = self.balance.lacks(self.balance.group) {
+            let next = self.best_for_breaches(need);
+            debug_assert!(
+                next.is_some() || self.stuck() > 0,
+                "all that remain are legal together"
+            );
+            self.join(next.ok_or(None)?);
+            self.fit_counts(step)?;
+        }
+        let waits_for_stuck = |&item: &u32| {
+            let after = self.items[item as usize].after;
+            after != NIL && self.items[after as usize].is_stuck
+        };
+        match self.group.items.iter().any(waits_for_stuck) {
+            true => Err(None),
+            false => Ok(()),
+        }
     }
 
     /// Completes the group until it is legal for every count.
-    fn fit_counts(&mut self, step: &mut dyn FnMut(&[u32])) {
+    fn fit_counts(&mut self, step: &mut dyn FnMut(&[u32])) -> Result<(), Option<u32>> {
         while let Some(r) = self.group.pending.pop() {
             while let Some(list) = self.lacks(r, self.group.delta[r as usize]) {
-                let Some(help) = self.best(list) else {
-                    debug_assert!(false, "all that remain are legal together");
-                    break;
-                };
+                let is_peak = self.is_peak(r);
+                let help = self.best(list, is_peak);
+                if is_peak && matches!(help, None | Some(Help::Join(_))) {
+                    return Err(Some(r));
+                }
+                debug_assert!(
+                    help.is_some() || self.stuck() > 0,
+                    "all that remain are legal together"
+                );
+                let help = help.ok_or(None)?;
                 self.go(help, step);
                 match help {
                     Help::Alone(item) => self.look_again(item),
@@ -69,13 +109,42 @@ impl Room {
                 }
             }
         }
+        Ok(())
+    }
+
+    /// Items of the group that leave a resource of which it needs more than there is.
+    fn leaving(&self, resource: u32) -> Vec<Wait> {
+        let lack = self.above(resource, self.group.delta[resource as usize]);
+        let leaves = |&&item: &&u32| {
+            let mut effects = self.effects_of(item);
+            effects.any(|e| e.resource == resource && e.delta < 0)
+        };
+        let wait = |&item: &u32| Wait {
+            item,
+            resource,
+            lack,
+        };
+        self.group.items.iter().filter(leaves).map(wait).collect()
+    }
+
+    /// Gives up the group.
+    fn dissolve(&mut self) {
+        self.group.pending.clear();
+        while let Some(item) = self.group.items.pop() {
+            self.add_to_group(item, -1);
+            self.set_linked(item, true, true);
+        }
     }
 
     /// Of some items of the list, one that fits by itself, else one that does with a partner, else one that leaves the
     /// group with the least in the way.
-    fn best(&self, list: u32) -> Option<Help> {
+    fn best(&self, list: u32, is_peak: bool) -> Option<Help> {
         let is_small = self.group.items.len() < LARGE;
-        let probe = if is_small { PROBE_WIDELY } else { PROBE };
+        let probe = if is_small && !is_peak {
+            PROBE_WIDELY
+        } else {
+            PROBE
+        };
         let mut best: Option<(usize, u32)> = None;
         let mut pair = None;
         let mut tries = 0..PAIR_TRIES;
@@ -101,7 +170,7 @@ impl Room {
     pub(super) fn blocked_with(&self, item: u32) -> usize {
         self.effects_of(item)
             .filter(|e| {
-                let delta = self.group.delta[e.resource as usize] + i64::from(e.delta);
+                let delta = self.group.delta[e.resource as usize] + self.felt(e);
                 self.lacks(e.resource, delta).is_some()
             })
             .count()
@@ -123,9 +192,10 @@ impl Room {
 
     fn add_to_group(&mut self, item: u32, sign: i64) {
         self.balance.group = self.breaches_with(item, sign);
-        let range = self.items[item as usize].effects.clone();
-        for e in &self.effects[range.start as usize..range.end as usize] {
-            self.group.delta[e.resource as usize] += sign * i64::from(e.delta);
+        for at in self.items[item as usize].effects.clone() {
+            let e = &self.effects[at as usize];
+            let (resource, felt) = (e.resource, self.felt(e));
+            self.group.delta[resource as usize] += sign * felt;
         }
     }
 
@@ -156,7 +226,7 @@ impl Room {
 
     fn is_spare(&self, item: u32) -> bool {
         let stays_legal = self.effects_of(item).all(|e| {
-            let delta = self.group.delta[e.resource as usize] - i64::from(e.delta);
+            let delta = self.group.delta[e.resource as usize] - self.felt(e);
             self.lacks(e.resource, delta).is_none()
         });
         let mut others = self.group.items.iter().map(|&i| &self.items[i as usize]);
@@ -190,12 +260,11 @@ impl Room {
         let rest = self.balance.group - own;
         self.balance.lacks_after(own, rest).is_none()
             && self.effects_of(item).all(|e| {
-                let delta = i64::from(e.delta);
                 let r = e.resource as usize;
                 self.lacks_at(
                     e.resource,
-                    self.count[r] + delta,
-                    self.group.delta[r] - delta,
+                    self.count[r] + e.delta,
+                    self.group.delta[r] - self.felt(e),
                 )
                 .is_none()
             })

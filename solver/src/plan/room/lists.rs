@@ -23,8 +23,7 @@ impl Room {
         self.items[item as usize].is_linked = is_linked;
         for at in self.items[item as usize].effects.clone() {
             let e = self.effects[at as usize];
-            let r = e.resource as usize;
-            if e.delta > 0 && self.last[r] <= self.cap[r] && e.resource != self.breaches {
+            if e.delta > 0 && !self.ends_above(e.resource) && e.resource != self.breaches() {
                 continue;
             }
             let list = list_of(e.resource, e.delta < 0);

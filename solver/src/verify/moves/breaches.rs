@@ -10,9 +10,10 @@ use crate::snapshot::{Assignment, Problem, ShardId};
 use crate::verify::placement::{Wanted, live_leader, live_replicas, takes};
 use crate::verify::{Fault, Rule};
 
-/// One step as it counts here.
+/// One step as it counts here. One that is not made is counted for what it would lead to.
 struct Passed {
     step: u32,
+    is_made: bool,
     before: i128,
     after: i128,
     promised: i128,
@@ -53,11 +54,12 @@ impl Breaches {
     }
 
     /// Ends a step in which counts above their caps grew by so much.
-    pub(super) fn end_step(&mut self, step: u32, above_caps: i128) {
+    pub(super) fn end_step(&mut self, step: u32, is_made: bool, above_caps: i128) {
         self.grown += above_caps;
         let after = self.grown;
         self.passed.push(Passed {
             step,
+            is_made,
             before: self.before,
             after,
             promised: std::mem::take(&mut self.promised),
@@ -80,7 +82,7 @@ impl Breaches {
             } else {
                 before
             };
-            if passed.after + due > limit {
+            if passed.is_made && passed.after + due > limit {
                 let added = passed.after - passed.before;
                 let allowed = limit - due - passed.before;
                 let what = format!(

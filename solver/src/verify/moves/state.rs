@@ -12,6 +12,8 @@ enum Progress {
     Untouched,
     /// A promotion has ended a failover; the rest may follow in another step.
     FailedOver,
+    /// A replica is at a broker that only lends room, from where it has to go on.
+    Away(BrokerId),
     Done,
 }
 
@@ -48,13 +50,19 @@ impl State {
             && item.len() == 1
             && item[0].kind == MoveKind::Promotion;
         let progress = &mut self.progress[id.index()];
-        if *progress == Progress::Done {
-            let what = format!("its moves go on in step {}", item[0].step);
-            faults.push(Fault::of_shard(problem, Rule::MoveSplit, id, what));
-        }
-        *progress = match (*progress, is_failover) {
-            (Progress::Untouched, true) => Progress::FailedOver,
-            _ => Progress::Done,
+        let detour = item.iter().find(|m| m.detour);
+        *progress = match (*progress, detour) {
+            (Progress::Untouched, None) if is_failover => Progress::FailedOver,
+            (Progress::Untouched | Progress::FailedOver, None) => Progress::Done,
+            (Progress::Untouched | Progress::FailedOver, Some(m)) => {
+                m.to.map_or(Progress::Done, Progress::Away)
+            }
+            (Progress::Away(lender), Some(m)) if m.from == Some(lender) => Progress::Done,
+            (Progress::Done | Progress::Away(_), _) => {
+                let what = format!("its moves go on in step {}", item[0].step);
+                faults.push(Fault::of_shard(problem, Rule::MoveSplit, id, what));
+                Progress::Done
+            }
         };
         let mut change = Change {
             problem,
@@ -76,6 +84,12 @@ impl State {
     ) -> Result<(), Stop> {
         for (at, (end, wanted)) in self.layout.iter().zip(plan).enumerate() {
             pace.step(1)?;
+            if let Progress::Away(lender) = self.progress[at] {
+                let name = &problem.brokers[lender.index()].id;
+                let what = format!("its detour does not lead on from broker `{name}`");
+                let fault = Fault::of_shard(problem, Rule::MoveSplit, ShardId::at(at), what);
+                faults.push(fault.at_broker(lender));
+            }
             let is_known = |b: &BrokerId| b.index() < problem.brokers.len();
             let all_known = wanted.leader.iter().chain(&wanted.followers).all(is_known);
             if !all_known || !is_end(problem, end, wanted) {

@@ -97,6 +97,17 @@ impl Own {
         Rank::LeaderChanges,
     ];
 
+    /// Nothing in any rank.
+    const NOTHING: Own = Own {
+        unplaced_leaders: 0,
+        unplaced_followers: 0,
+        breaches: 0,
+        zones_lost: 0,
+        weighted: 0,
+        copies: 0,
+        leader_changes: 0,
+    };
+
     /// Its values in the order of [`Own::RANKS`].
     pub(in crate::verify) fn values(&self) -> [i128; 7] {
         [
@@ -121,6 +132,18 @@ impl Own {
     pub(in crate::verify) fn breaches(&self) -> i64 {
         self.breaches
     }
+}
+
+/// The replicas that a shard has before one more follower comes to a zone.
+pub(in crate::verify) struct Beside {
+    /// Those in that zone.
+    pub(in crate::verify) in_zone: usize,
+    /// One of them leads.
+    pub(in crate::verify) is_leader_there: bool,
+    /// Zones that they span.
+    pub(in crate::verify) zones: usize,
+    /// Those that do not lead.
+    pub(in crate::verify) followers: usize,
 }
 
 /// What is asked of one shard, worked out once for all its possible placements.
@@ -162,6 +185,11 @@ impl<'a> Wanted<'a> {
                 .max(problem.policy.min_zones as usize)
                 .min(stream.replication_factor as usize),
         }
+    }
+
+    /// The shard's stream.
+    pub(in crate::verify) fn stream(&self) -> &'a Stream {
+        self.stream
     }
 
     /// Traffic of the shard's leader.
@@ -235,6 +263,43 @@ impl<'a> Wanted<'a> {
             leader_changes: self.leader_changes(leader),
         };
         (own, parts)
+    }
+
+    /// What one more follower costs by itself, wherever the shard's other replicas are.
+    pub(in crate::verify) fn follower(&self, broker: BrokerId) -> Own {
+        let is_copy = self.is_held && !self.held(broker);
+        let crossing = crossing(&self.shard.follower_traffic, self.zone(broker));
+        let traffic = i128::from(self.problem.policy.weights.traffic) * crossing;
+        Own {
+            breaches: i64::from(!takes(self.problem, self.stream, broker)),
+            weighted: traffic + if is_copy { self.copy_price } else { 0 },
+            copies: i64::from(is_copy),
+            ..Own::NOTHING
+        }
+    }
+
+    /// What one more follower costs beside the replicas that the shard has already; with [`Wanted::follower`] and the cost
+    /// of what is there, it makes up [`Wanted::own`] of a shard that is not pinned.
+    pub(in crate::verify) fn beside(&self, there: &Beside) -> Own {
+        let weights = &self.problem.policy.weights;
+        let per_zone = self.problem.policy.max_replicas_per_zone;
+        let with_leader = match there.is_leader_there {
+            true => i128::from(weights.same_rack_as_leader),
+            false => 0,
+        };
+        let is_wanted_zone = there.in_zone == 0 && there.zones < self.zones;
+        Own {
+            unplaced_followers: -i64::from(there.followers + 1 < self.factor()),
+            breaches: i64::from(per_zone.is_some_and(|most| there.in_zone >= most as usize)),
+            zones_lost: -i64::from(is_wanted_zone),
+            weighted: i128::from(weights.same_rack) * there.in_zone as i128 + with_leader,
+            ..Own::NOTHING
+        }
+    }
+
+    /// Replicas that the shard should have.
+    pub(in crate::verify) fn factor(&self) -> usize {
+        self.stream.replication_factor as usize
     }
 
     /// The lead passes from a live leader to a broker that holds a follower.
@@ -558,7 +623,9 @@ impl Bands {
     pub(in crate::verify) fn leaders(&mut self, broker: &Broker) -> Option<Level> {
         level(&mut self.leaders, self.share_total, broker)
     }
-    fn replicas(&mut self, broker: &Broker) -> Option<Level> {
+    /// The broker's level count of replicas.
+    #[inline]
+    pub(in crate::verify) fn replicas(&mut self, broker: &Broker) -> Option<Level> {
         level(&mut self.replicas, self.share_total, broker)
     }
 }

@@ -1,7 +1,0 @@
-//! Import of what Kafka's tools print, export for Kafka's tools.
-
-mod exports;
-mod findings;
-mod layouts;
-mod never_panics;
-mod support;
