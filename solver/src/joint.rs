@@ -167,8 +167,8 @@ impl<'p> Search<'p> {
             match sets::staged(self.problem, &[start], budget) {
                 Ok(staged) => (staged.placement, staged.certificate, staged.stop),
                 Err(SetError::Stopped(stop)) => return Err(stop),
-                Err(SetError::Refused(fault)) => {
-                    self.found.faults.push(fault);
+                Err(error) => {
+                    self.found.faults.push(error.to_string());
                     return Ok(None);
                 }
             }
