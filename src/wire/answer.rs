@@ -169,6 +169,8 @@ fn report(problem: &Problem, report: &Report, include_certificate: bool) -> pb::
     let engine = match report.engine {
         Engine::NetworkSimplex => pb::Engine::NetworkSimplex,
         Engine::GreedyTiers => pb::Engine::GreedyTiers,
+        Engine::WeightFunction => pb::Engine::WeightFunction,
+        Engine::Swap => pb::Engine::Swap,
         Engine::Current => pb::Engine::Current,
         Engine::External => pb::Engine::External,
     };

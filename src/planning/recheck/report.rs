@@ -210,7 +210,12 @@ impl Recheck<'_> {
         let engine = report.engine();
         if !matches!(
             engine,
-            Engine::NetworkSimplex | Engine::GreedyTiers | Engine::Current | Engine::External
+            Engine::NetworkSimplex
+                | Engine::GreedyTiers
+                | Engine::WeightFunction
+                | Engine::Swap
+                | Engine::Current
+                | Engine::External
         ) {
             let name = engine.as_str_name();
             self.add(format!("report.engine: {name}: is none of this version"));
