@@ -171,7 +171,7 @@ async fn both_sides_of_a_comparison_are_checked_together() {
     assert_eq!(paths(&status), ["snapshot.shards[0].rate", "candidate"]);
     let request = compare(
         small(),
-        planned(pb::Planner::Swap),
+        planned(pb::Planner::Mip),
         planned(pb::Planner::Mip),
     );
     let status = client.compare(request).await.unwrap_err();
