@@ -220,6 +220,8 @@ impl Recheck<'_> {
             Engine::NetworkSimplex
                 | Engine::Mip
                 | Engine::GreedyTiers
+                | Engine::WeightFunction
+                | Engine::Swap
                 | Engine::Current
                 | Engine::External
         ) {
