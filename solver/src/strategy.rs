@@ -310,6 +310,10 @@ impl<'a> Candidates<'a> {
             uses_flow: options.planner != Planner::Mip,
             uses_mip: options.planner != Planner::NetworkSimplex,
         };
+        self.add_found(Engine::Swap, swap::plan(self.problem, self.best(), budget));
+        if self.stop.is_some() {
+            return None;
+        }
         let hint = &options.price_hint;
         let found = joint::solve(self.problem, self.best(), hint, method, budget);
         self.stop = found.stop;
