@@ -51,9 +51,8 @@ pub(super) fn minimise(
     budget: &mut Budget<'_>,
 ) -> Found {
     let program = Arc::clone(&model.program);
-    let constants = Rank::ALL.map(|rank| {
-        i128::from(start.cost[rank]) - sum(program.goal(rank), &start.values)
-    });
+    let constants =
+        Rank::ALL.map(|rank| i128::from(start.cost[rank]) - sum(program.goal(rank), &start.values));
     let search = Search {
         program,
         constants,
@@ -161,7 +160,9 @@ impl Search {
     /// One run: takes over what is better, and notes what is proven.
     fn improve(&mut self, group: &Group, budget: &mut Budget<'_>) -> Result<(), Failure> {
         let entries = self.program.entries() as u64;
-        budget.spend(entries * WORK_PER_ENTRY).map_err(Failure::Stopped)?;
+        budget
+            .spend(entries * WORK_PER_ENTRY)
+            .map_err(Failure::Stopped)?;
         let job = Job {
             program: Arc::clone(&self.program),
             frozen: self.frozen.clone(),
@@ -218,8 +219,8 @@ impl Search {
         let first = group.ranks[0];
         // A bound above a value that is reached is none.
         let bound = bound.filter(|&bound| bound < value).map_or(0, |bound| {
-            let others = (group.ranks[1..].iter().zip(&group.factors[1..]))
-                .map(|(&rank, factor)| {
+            let others =
+                (group.ranks[1..].iter().zip(&group.factors[1..])).map(|(&rank, factor)| {
                     i128::from(self.reaches[rank as usize].unwrap_or(0)) * factor
                 });
             let rest = bound - others.sum::<i128>();
@@ -240,7 +241,9 @@ struct Group {
 impl Group {
     fn value(&self, cost: &Cost) -> i128 {
         let ranks = self.ranks.iter().zip(&self.factors);
-        ranks.map(|(&rank, factor)| i128::from(cost[rank]) * factor).sum()
+        ranks
+            .map(|(&rank, factor)| i128::from(cost[rank]) * factor)
+            .sum()
     }
 
     /// What is minimised. Factors above one stay below [`MERGED_MAX`] times what a rank may differ by.

@@ -4,9 +4,9 @@
 //! numbers, such as bytes, are divided by a power of two, since HiGHS's tolerances are absolute; so are the columns that
 //! bytes make large. Powers of two lose nothing.
 
+use ::highs::HighsModelStatus;
 use good_lp::solvers::highs::{HighsProblem, highs};
 use good_lp::{Expression, ProblemVariables, SolverModel, Variable, variable};
-use ::highs::HighsModelStatus;
 
 use super::program::{Column, Program, Row, Terms};
 use super::worker::{Claim, Job};
@@ -82,7 +82,9 @@ pub(super) fn solve(job: &Job, is_left: impl Fn() -> bool) -> Claim {
             let decisions = &values.columns()[..job.program.decisions()];
             decisions.iter().map(|value| value.round() as i64).collect()
         }),
-        bound: bound.filter(|_| is_bounded).and_then(|bound| whole(bound, goal_scale)),
+        bound: bound
+            .filter(|_| is_bounded)
+            .and_then(|bound| whole(bound, goal_scale)),
         is_out_of_time,
     }
 }
@@ -108,13 +110,19 @@ fn run(
     model.try_set_option("mip_rel_gap", 0.0).ok()?;
     model.try_set_option("mip_abs_gap", GAP / goal_scale).ok()?;
     let seconds = job.effort.seconds_max.unwrap_or(SECONDS_MAX);
-    model.try_set_option("time_limit", seconds.min(SECONDS_MAX)).ok()?;
+    model
+        .try_set_option("time_limit", seconds.min(SECONDS_MAX))
+        .ok()?;
     if let Some(nodes) = job.effort.nodes_max {
-        model.try_set_option("mip_max_nodes", i32::try_from(nodes).unwrap_or(i32::MAX)).ok()?;
+        model
+            .try_set_option("mip_max_nodes", i32::try_from(nodes).unwrap_or(i32::MAX))
+            .ok()?;
     }
     let start = job.start.iter().zip(&floats.units);
     let start: Vec<f64> = start.map(|(&value, unit)| value as f64 / unit).collect();
-    model.try_set_solution(Some(&start), None, None, None).ok()?;
+    model
+        .try_set_solution(Some(&start), None, None, None)
+        .ok()?;
     model.try_solve().ok()
 }
 

@@ -70,14 +70,7 @@ impl Mending {
         let rates = Tally::new(caps, &held.rates, &loads.rates);
         let rooms = problem.broker_ids().map(|b| problem.disk_room(b));
         let bytes = Tally::new(rooms, &held.bytes, &loads.bytes);
-        Mending([
-            leaders,
-            replicas,
-            zone_leaders,
-            zone_replicas,
-            rates,
-            bytes,
-        ])
+        Mending([leaders, replicas, zone_leaders, zone_replicas, rates, bytes])
     }
 
     /// Whether a move, before which `leader` leads, mends something as the amounts stand.

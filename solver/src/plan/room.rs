@@ -28,8 +28,8 @@ use std::ops::Range;
 
 use crate::snapshot::{BrokerId, Counts, Limits, Loads, Problem, ZoneId};
 use breach::Balance;
-pub(super) use search::{Placed, Wait};
 use search::{Group, Path};
+pub(super) use search::{Placed, Wait};
 
 /// Stands for "none" in the links below.
 pub(super) const NIL: u32 = u32::MAX;

@@ -245,7 +245,10 @@ fn check_blocked(moves: &[Move], faults: &mut Vec<Fault>) {
         _ => false,
     };
     if let Some((_, next)) = pairs.find(is_late) {
-        let what = format!("in step {}, moves are made beside or after blocked ones", next.step);
+        let what = format!(
+            "in step {}, moves are made beside or after blocked ones",
+            next.step
+        );
         faults.push(Fault::of_answer(Rule::StepNumbers, what));
     }
 }

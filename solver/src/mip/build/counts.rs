@@ -102,12 +102,7 @@ struct Pair {
 }
 
 /// Adds all counts.
-pub(super) fn add(
-    problem: &Problem,
-    choices: &[Choice],
-    fixed: &Fixed<'_>,
-    program: &mut Program,
-) {
+pub(super) fn add(problem: &Problem, choices: &[Choice], fixed: &Fixed<'_>, program: &mut Program) {
     let mut brokers = vec![Pair::default(); problem.brokers.len()];
     let mut zones = vec![Pair::default(); problem.zones.len()];
     collect(problem, choices, |broker| broker, &mut brokers);
@@ -115,9 +110,8 @@ pub(super) fn add(
     collect(problem, choices, zone_of, &mut zones);
     add_brokers(problem, brokers, fixed, program);
     add_zones(problem, zones, fixed, program);
-    let by_stream = choices.chunk_by(|a, b| {
-        problem.shard(a.id).stream == problem.shard(b.id).stream
-    });
+    let by_stream =
+        choices.chunk_by(|a, b| problem.shard(a.id).stream == problem.shard(b.id).stream);
     for choices in by_stream {
         add_stream(problem, choices, fixed, program);
     }

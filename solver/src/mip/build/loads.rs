@@ -22,7 +22,11 @@ struct Sum<'a> {
 impl Sum<'_> {
     /// The most it can be.
     fn most(&self) -> i64 {
-        let sum = self.terms.iter().map(|&(_, by)| i128::from(by)).sum::<i128>();
+        let sum = self
+            .terms
+            .iter()
+            .map(|&(_, by)| i128::from(by))
+            .sum::<i128>();
         (sum + i128::from(self.offset)).min(i128::from(i64::MAX)) as i64
     }
 
@@ -43,12 +47,7 @@ impl Sum<'_> {
 }
 
 /// Adds all loads.
-pub(super) fn add(
-    problem: &Problem,
-    choices: &[Choice],
-    fixed: &Fixed<'_>,
-    program: &mut Program,
-) {
+pub(super) fn add(problem: &Problem, choices: &[Choice], fixed: &Fixed<'_>, program: &mut Program) {
     let loads = collect(problem, choices);
     let staying = staying(problem, choices);
     let caps = balance_caps(problem);
@@ -93,7 +92,8 @@ fn collect(problem: &Problem, choices: &[Choice]) -> Vec<Load> {
             }
             if shard.size_bytes > 0 && !is_leadership {
                 let columns = candidate.holds();
-                load.bytes.extend(columns.map(|column| (column, shard.size_bytes)));
+                load.bytes
+                    .extend(columns.map(|column| (column, shard.size_bytes)));
             }
         }
     }

@@ -161,10 +161,7 @@ impl Agenda<'_> {
         let id = self.log.shard_of(item);
         let (_, after) = self.room.terms_of(item);
         let before = self.log.drafts_of(item)[0].1;
-        let (now, planned) = (
-            &self.problem.shard(id).present,
-            &self.placement[id.index()],
-        );
+        let (now, planned) = (&self.problem.shard(id).present, &self.placement[id.index()]);
         let first = crowding(self.problem, now, &halves.layout);
         let rest = crowding(self.problem, &halves.layout, planned);
         self.room.replace(item);

@@ -150,7 +150,11 @@ impl<'a> Log<'a> {
             let start = self.moves.len();
             let is_forced = self.write(item, reason);
             let (unforced, served) = if item == root {
-                let unforced = if is_forced { self.level_reason(root) } else { reason };
+                let unforced = if is_forced {
+                    self.level_reason(root)
+                } else {
+                    reason
+                };
                 (unforced, None)
             } else {
                 (reason, Some(reason))
