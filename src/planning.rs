@@ -14,7 +14,7 @@ use std::time::Instant;
 use shardflow_solver::budget::{Interrupt, Pace, Phase, Stop};
 use shardflow_solver::input::SnapshotInput;
 use shardflow_solver::snapshot::Problem;
-use shardflow_solver::strategy::{self, Answer, Unsolved};
+use shardflow_solver::strategy::{self, Answer};
 use shardflow_solver::validate::{self, BuildError, Finding, Rejection};
 
 pub use compare::compare;
@@ -33,9 +33,6 @@ pub enum Refusal {
     /// The request is wrong.
     #[error("the request is not valid:{}", listed(.0))]
     Invalid(Vec<Finding>),
-    /// The request asks for features that this version does not have.
-    #[error("the request asks for what this version does not have:{}", listed(.0))]
-    Unsupported(Vec<Finding>),
     /// The time ended before the request was checked, and there is no answer for that.
     #[error("{} before the request was checked", stopped(*.0))]
     Stopped(Stop),
@@ -54,7 +51,7 @@ impl Refusal {
     /// What was found.
     pub fn findings(&self) -> &[Finding] {
         match self {
-            Refusal::Invalid(findings) | Refusal::Unsupported(findings) => findings,
+            Refusal::Invalid(findings) => findings,
             Refusal::Stopped(_) => &[],
         }
     }
@@ -67,11 +64,7 @@ fn listed(findings: &[Finding]) -> String {
 
 impl From<Rejection> for Refusal {
     fn from(rejection: Rejection) -> Self {
-        if rejection.invalid.is_empty() {
-            Refusal::Unsupported(rejection.unsupported)
-        } else {
-            Refusal::Invalid(rejection.invalid)
-        }
+        Refusal::Invalid(rejection.invalid)
     }
 }
 
@@ -84,20 +77,11 @@ impl From<BuildError> for Refusal {
     }
 }
 
-impl From<Unsolved> for Refusal {
-    fn from(unsolved: Unsolved) -> Self {
-        match unsolved {
-            Unsolved::Unsupported(finding) => Refusal::Unsupported(vec![finding]),
-            Unsolved::Stopped(reason) => Refusal::Stopped(reason),
-        }
-    }
-}
-
 /// Plans. Where the time ends before the request is checked and its present layout judged, the answer is that layout as
 /// it is listed, and says that nothing was checked.
 ///
 /// # Errors
-/// Everything that is wrong with the request, or else every feature it asks for that is not built.
+/// Everything that is wrong with the request.
 pub fn optimize(
     request: &pb::OptimizeRequest,
     control: &Control,
@@ -134,7 +118,8 @@ fn planned(
     control: &Control,
 ) -> Result<(Prepared, Answer), Refusal> {
     let prepared = prepare(request, input, Some(control))?;
-    let answer = strategy::solve(&prepared.problem, &prepared.options.solve, &prepared.clock)?;
+    let answer = strategy::solve(&prepared.problem, &prepared.options.solve, &prepared.clock)
+        .map_err(Refusal::Stopped)?;
     Ok((prepared, answer))
 }
 
@@ -147,24 +132,17 @@ pub fn validate(request: &pb::ValidateRequest) -> pb::ValidateResponse {
             findings.add("request", "", "must be given");
             Rejection {
                 invalid: findings.0,
-                unsupported: Vec::new(),
             }
         }
         Some(request) => match ready(request) {
             Err(rejection) => rejection,
-            Ok(Prepared {
-                problem, options, ..
-            }) => {
+            Ok(Prepared { problem, .. }) => {
                 response.warnings.clone_from(&problem.warnings);
-                Rejection {
-                    invalid: Vec::new(),
-                    unsupported: unbuilt(&problem, &options).into_iter().collect(),
-                }
+                Rejection::default()
             }
         },
     };
     response.findings = rejection.invalid.into_iter().map(message).collect();
-    response.unsupported = rejection.unsupported.into_iter().map(message).collect();
     response
 }
 
@@ -179,7 +157,7 @@ fn message(finding: Finding) -> pb::Finding {
 /// Checks the answer to the same request, made earlier.
 ///
 /// # Errors
-/// Everything that is wrong with the request, or else every feature it asks for that is not built.
+/// Everything that is wrong with the request.
 pub fn verify(
     request: &pb::OptimizeRequest,
     response: &pb::OptimizeResponse,
@@ -193,7 +171,7 @@ pub fn verify(
 /// Checks a plan made earlier for the same request without its report: every claim in it that is wrong, in words.
 ///
 /// # Errors
-/// Everything that is wrong with the request, or else every feature it asks for that is not built.
+/// Everything that is wrong with the request.
 pub fn verify_plan(request: &pb::OptimizeRequest, plan: &pb::Plan) -> Result<Vec<String>, Refusal> {
     let Prepared {
         problem, options, ..
@@ -241,15 +219,12 @@ fn prepare(
                 options,
             });
         }
-        Ok(problem) => Rejection {
+        Ok(_) => Rejection {
             invalid: findings.0,
-            unsupported: unbuilt(&problem, &options).into_iter().collect(),
         },
         Err(BuildError::Rejected(mut rejection)) => {
             findings.0.append(&mut rejection.invalid);
             rejection.invalid = findings.0;
-            let unbuilt = strategy::check_planner(options.solve.planner).err();
-            rejection.unsupported.extend(unbuilt);
             rejection
         }
         Err(stopped) => return Err(stopped),
@@ -264,9 +239,4 @@ fn ready(request: &pb::OptimizeRequest) -> Result<Prepared, Rejection> {
         Err(BuildError::Rejected(rejection)) => Err(rejection),
         Err(BuildError::Stopped(reason)) => unreachable!("nothing asked to stop: {reason:?}"),
     }
-}
-
-/// The planner or feature that is not built.
-fn unbuilt(problem: &Problem, options: &OptionsRead) -> Option<Finding> {
-    strategy::check_supported(problem, options.solve.planner).err()
 }

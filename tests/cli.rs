@@ -6,6 +6,8 @@
 mod checks;
 #[path = "cli/explain.rs"]
 mod explain;
+#[path = "cli/formats.rs"]
+mod formats;
 #[path = "cli/session.rs"]
 mod session;
 #[path = "cli/solve_network.rs"]

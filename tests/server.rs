@@ -184,14 +184,8 @@ async fn every_finding_comes_in_one_bad_request() {
 }
 
 #[tokio::test]
-async fn validate_lists_every_finding_and_all_that_is_not_built() {
-    let (mut request, expected) = wrong();
-    let policy = request.policy.as_mut().unwrap();
-    policy.max_moves = Some(3);
-    request.options.as_mut().unwrap().planner = pb::Planner::Mip.into();
-    let expected = expected
-        .into_iter()
-        .filter(|path| *path != "options.planner");
+async fn validate_lists_every_finding() {
+    let (request, expected) = wrong();
     let server = start(config()).await;
     let mut client = server.client().await;
     let request = pb::ValidateRequest {
@@ -200,8 +194,6 @@ async fn validate_lists_every_finding_and_all_that_is_not_built() {
     let listed = client.validate(request).await.unwrap().into_inner();
     let found = listed.findings.iter().map(|f| f.path.as_str());
     assert_eq!(sorted(found), sorted(expected));
-    let unsupported = listed.unsupported.iter().map(|f| f.path.as_str());
-    assert_eq!(sorted(unsupported), ["options.planner", "policy.max_moves"]);
     let clean = pb::ValidateRequest {
         request: Some(optimize(small())),
     };
@@ -235,53 +227,6 @@ async fn an_absent_snapshot_is_a_finding_and_all_else_has_defaults() {
     let status = answer(pb::OptimizeRequest::default()).await.unwrap_err();
     assert_eq!(paths(&status), ["snapshot"]);
     assert!(answer(optimize(pb::Snapshot::default())).await.is_ok());
-}
-
-#[tokio::test]
-async fn what_is_not_built_is_refused_by_name() {
-    type Change = fn(&mut pb::OptimizeRequest);
-    let cases: [(Change, &str); 8] = [
-        (
-            |r| r.snapshot.as_mut().unwrap().streams[0].replication_factor = 3,
-            "snapshot.streams[0].replication_factor",
-        ),
-        (
-            |r| r.snapshot.as_mut().unwrap().brokers[1].disk_bytes = Some(1 << 40),
-            "snapshot.brokers[1].disk_bytes",
-        ),
-        (
-            |r| r.snapshot.as_mut().unwrap().brokers[0].rate_capacity = Some(5),
-            "snapshot.brokers[0].rate_capacity",
-        ),
-        (
-            |r| r.policy.get_or_insert_default().balance = Some(pb::Balance::default()),
-            "policy.balance",
-        ),
-        (
-            |r| r.policy.get_or_insert_default().max_moves = Some(0),
-            "policy.max_moves",
-        ),
-        (
-            |r| r.options.get_or_insert_default().planner = pb::Planner::Mip.into(),
-            "options.planner",
-        ),
-        (
-            |r| r.options.get_or_insert_default().planner = pb::Planner::WeightFunction.into(),
-            "options.planner",
-        ),
-        (
-            |r| r.options.get_or_insert_default().planner = pb::Planner::Swap.into(),
-            "options.planner",
-        ),
-    ];
-    for (change, path) in cases {
-        let mut request = optimize(small());
-        change(&mut request);
-        let status = answer(request).await.unwrap_err();
-        assert_eq!(status.code(), Code::Unimplemented, "{path}");
-        assert!(status.message().contains(path), "{}", status.message());
-        assert_eq!(paths(&status), [path]);
-    }
 }
 
 #[tokio::test]

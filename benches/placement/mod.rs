@@ -228,8 +228,7 @@ fn plan(
 ) -> Result<(Problem, Answer), String> {
     let problem =
         validate::build(snapshot, policy).map_err(|rejection| format!("{rejection:?}"))?;
-    let answer =
-        strategy::solve(&problem, options, &never).map_err(|unsolved| unsolved.to_string())?;
+    let answer = strategy::solve(&problem, options, &never).map_err(|stop| format!("{stop:?}"))?;
     if answer.report.outcome != Outcome::Optimal {
         return Err("the plan is not proven optimal".to_owned());
     }

@@ -26,7 +26,7 @@ mod program;
 mod relaxed;
 mod worker;
 
-use crate::budget::{Budget, Pace, Stop};
+use crate::budget::{Budget, Stop};
 use crate::cost::{Cost, RANKS, evaluate_within};
 use crate::snapshot::{Assignment, Problem, Roles, ShardId};
 use crate::verify;
@@ -46,8 +46,8 @@ pub const LINGERING_MAX: usize = 4;
 pub struct Effort {
     /// Most nodes of its search in one run, of which there are up to fifteen.
     pub nodes_max: Option<u32>,
-    /// Most seconds of one run. A run that ends for them depends on the clock, and the outcome says so; without them it ends
-    /// after five minutes.
+    /// Most seconds of one run, up to a minute, which is also what they are where none are given. A run that ends for them
+    /// depends on the clock, and so does all that follows: the outcome is stopped.
     pub seconds_max: Option<f64>,
 }
 
@@ -62,8 +62,10 @@ pub enum Status {
     Refused,
     /// There would be more than [`COLUMNS_MAX`] columns; the start is the answer.
     TooLarge,
-    /// Without HiGHS, or too many threads linger; the placement is the best until then.
+    /// HiGHS is not built in; the start is the answer.
     Unavailable,
+    /// Too many threads linger; the placement is the best until then. That depends on clocks, so the outcome is stopped.
+    Busy,
 }
 
 /// The best placement found and what is known of better ones.
@@ -80,6 +82,8 @@ pub struct Outcome {
     pub status: Status,
     /// Why it ended early.
     pub stop: Option<Stop>,
+    /// What was built.
+    pub size: Size,
 }
 
 impl Outcome {
@@ -90,16 +94,17 @@ impl Outcome {
             bounds: [None; RANKS],
             status,
             stop: None,
+            size: Size::default(),
         }
     }
 }
 
-/// Columns and rows of a programme, as an estimate from above.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// Columns and rows of a programme.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Size {
-    /// Columns, at most.
+    /// Columns.
     pub columns: usize,
-    /// Rows, at most.
+    /// Rows.
     pub rows: usize,
 }
 
@@ -174,7 +179,7 @@ pub fn solve(
     if size(problem, free).columns > COLUMNS_MAX {
         return of_start(Status::TooLarge);
     }
-    if !worker::is_available() {
+    if !cfg!(feature = "highs") {
         return of_start(Status::Unavailable);
     }
     let model = match free {
@@ -201,6 +206,7 @@ pub fn solve(
         status: found.status(),
         bounds: found.bounds,
         stop: found.stop,
+        size: model.program.size(),
     })
 }
 

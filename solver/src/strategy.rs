@@ -11,11 +11,11 @@ use crate::certificate::Certificate;
 use crate::cost::{Cost, Evaluation, RANKS, Rank, evaluate_within};
 use crate::greedy::felix;
 use crate::hint::PriceHint;
+use crate::joint::{self, Finder};
 use crate::model::current;
 use crate::model::leaders::{self, LeaderError};
 use crate::plan::{self, Costs, Plan};
 use crate::snapshot::{Assignment, Problem, Shard};
-use crate::validate::Finding;
 use crate::verify::{self, bound::Bound};
 
 /// Who plans.
@@ -50,8 +50,10 @@ pub struct SolveOptions {
 /// Whose plan the answer holds.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Engine {
-    /// Min-cost flow.
+    /// Min-cost flow, and local search from there.
     NetworkSimplex,
+    /// Mixed-integer program.
+    Mip,
     /// Felix tiers.
     GreedyTiers,
     /// The present layout.
@@ -135,53 +137,31 @@ pub struct Answer {
     pub report: Report,
 }
 
-/// Why there is no answer.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum Unsolved {
-    /// The planner, or what it would have to decide, is not built; the finding names it.
-    #[error("{0}")]
-    Unsupported(Finding),
-    /// The interrupt asked to stop before even the present layout was judged.
-    #[error("stopped before the present layout was judged: {0:?}")]
-    Stopped(Stop),
-}
-
-impl From<Finding> for Unsolved {
-    fn from(finding: Finding) -> Self {
-        Unsolved::Unsupported(finding)
-    }
-}
-
-impl From<Stop> for Unsolved {
-    fn from(reason: Stop) -> Self {
-        Unsolved::Stopped(reason)
-    }
-}
-
 /// Plans. The interrupt is polled at least every millisecond of work, in whatever phase.
 ///
 /// # Errors
-/// Where the planner or what it would have to decide is not built, or the interrupt ends the last [`Phase`] too.
+/// The interrupt's reason, where it ends the last [`Phase`] too: before even the present layout was judged.
 pub fn solve(
     problem: &Problem,
     options: &SolveOptions,
     interrupt: &dyn Interrupt,
-) -> Result<Answer, Unsolved> {
-    check_supported(problem, options.planner)?;
+) -> Result<Answer, Stop> {
     let search = || interrupt.stop(Phase::Search);
     let mut budget = Budget::new(options.work_limit, &search);
     let mut candidates = Candidates::new(problem, interrupt)?;
     let certificate = candidates.search(options, &mut budget);
     let (engine, plan) = candidates.verified()?;
-    let bound = candidates.bound(certificate.as_ref());
+    let bound = candidates.bound(certificate.as_ref(), &plan.after.0);
     let Candidates {
+        solver_bounds,
         stop,
         is_refused,
         mut warnings,
         ..
     } = candidates;
     let is_finished = certificate.is_some() && stop.is_none();
-    let mut answer = label(engine, plan, certificate, bound, &[None; RANKS]);
+    warnings.extend(joint::oversized(problem, &plan.after.0));
+    let mut answer = label(engine, plan, certificate, bound, &solver_bounds);
     let report = &mut answer.report;
     if is_finished && report.outcome == Outcome::Feasible {
         warnings.extend(held_back(problem));
@@ -213,55 +193,6 @@ pub fn judge(problem: &Problem, placement: Vec<Assignment>) -> Answer {
     answer
 }
 
-/// Whether the planner is built.
-///
-/// # Errors
-/// The finding names it.
-pub fn check_planner(planner: Planner) -> Result<(), Finding> {
-    let name = match planner {
-        Planner::Mip => "PLANNER_MIP",
-        Planner::WeightFunction => "PLANNER_WEIGHT_FUNCTION",
-        Planner::Swap => "PLANNER_SWAP",
-        Planner::Auto | Planner::NetworkSimplex | Planner::GreedyTiers => return Ok(()),
-    };
-    Err(Finding {
-        path: "options.planner".to_owned(),
-        value: name.to_owned(),
-        rule: "is not supported by this version".to_owned(),
-    })
-}
-
-/// Whether the planner, and what it would have to decide, is built.
-///
-/// # Errors
-/// The finding names what is not.
-pub fn check_supported(problem: &Problem, planner: Planner) -> Result<(), Finding> {
-    check_planner(planner)?;
-    let is_bare = !problem.has_loads() && problem.policy.max_moves.is_none();
-    if planner == Planner::GreedyTiers || (is_bare && leaders::applies(problem)) {
-        return Ok(());
-    }
-    if !is_bare {
-        return Err(Finding {
-            path: "policy".to_owned(),
-            value: String::new(),
-            rule: "bytes, rates and max_moves are not decided by this planner".to_owned(),
-        });
-    }
-    let with_followers = (problem.streams.iter())
-        .filter(|s| s.shard_count() > 0 && s.replication_factor > 1)
-        .min_by_key(|s| s.position);
-    let Some(stream) = with_followers else {
-        return Ok(());
-    };
-    Err(Finding {
-        path: format!("snapshot.streams[{}].replication_factor", stream.position),
-        value: stream.replication_factor.to_string(),
-        rule: "above 1 is supported by this version only under ROLES_LEADERSHIP_ONLY or with PLANNER_GREEDY_TIERS"
-            .to_owned(),
-    })
-}
-
 /// The one thing that keeps a finished solve from its proof: a zone in which the leader network does not count exactly
 /// the replicas of shards without a leader.
 fn held_back(problem: &Problem) -> Option<String> {
@@ -286,6 +217,8 @@ struct Candidates<'a> {
     /// Cost of the present layout as it is listed.
     before: Evaluation,
     list: Vec<Candidate>,
+    /// What the MIP solver says of the problem.
+    solver_bounds: Bounds,
     /// Why the search or the making of its plan ended early.
     stop: Option<Stop>,
     /// The verifier refused something.
@@ -321,6 +254,7 @@ impl<'a> Candidates<'a> {
                 placement,
                 cost,
             }],
+            solver_bounds: [None; RANKS],
             stop: None,
             is_refused: false,
             warnings: problem.warnings.clone(),
@@ -336,6 +270,10 @@ impl<'a> Candidates<'a> {
         if options.planner == Planner::GreedyTiers || self.stop.is_some() {
             return None;
         }
+        let is_bare = !self.problem.has_loads() && self.problem.policy.max_moves.is_none();
+        if !(is_bare && leaders::applies(self.problem)) || options.planner == Planner::Mip {
+            return self.search_jointly(options, budget);
+        }
         match leaders::solve(self.problem, self.best(), &options.price_hint, budget) {
             Ok(solution) => {
                 self.stop = solution.stop;
@@ -349,6 +287,38 @@ impl<'a> Candidates<'a> {
             }
         }
         None
+    }
+
+    /// Adds what is found where leaders alone don't decide everything.
+    fn search_jointly(
+        &mut self,
+        options: &SolveOptions,
+        budget: &mut Budget<'_>,
+    ) -> Option<Certificate> {
+        let method = joint::Method {
+            uses_flow: options.planner != Planner::Mip,
+            uses_mip: options.planner != Planner::NetworkSimplex,
+        };
+        let hint = &options.price_hint;
+        let found = joint::solve(self.problem, self.best(), hint, method, budget);
+        self.stop = found.stop;
+        self.is_refused |= !found.faults.is_empty();
+        self.warnings.extend(found.faults);
+        self.solver_bounds = found.bounds;
+        let engine = match found.finder {
+            Finder::Mip => Some(Engine::Mip),
+            Finder::Flow => Some(Engine::NetworkSimplex),
+            // Nothing better is known after all that was to be done.
+            Finder::Start if found.stop.is_none() => Some(match method.uses_flow {
+                true => Engine::NetworkSimplex,
+                false => Engine::Mip,
+            }),
+            Finder::Start => None,
+        };
+        if let Some(engine) = engine {
+            self.add(engine, found.placement);
+        }
+        found.certificate
     }
 
     /// Adds a placement, unless there is no time left to judge it.
@@ -402,14 +372,15 @@ impl<'a> Candidates<'a> {
 
     /// The bound that the prices prove. Where the search was stopped before it had any there is none: without prices
     /// a bound says next to nothing, for another look at every shard.
-    fn bound(&mut self, certificate: Option<&Certificate>) -> Option<Bound> {
+    fn bound(&mut self, certificate: Option<&Certificate>, value: &Cost) -> Option<Bound> {
         if certificate.is_none() && self.stop.is_some() {
             return None;
         }
         let finish = || self.interrupt.stop(Phase::Plan);
         let no_prices = Certificate::default();
         let prices = certificate.unwrap_or(&no_prices);
-        let bound = verify::bound::bound_within(self.problem, prices, &mut Pace::new(&finish));
+        let mut pace = Pace::new(&finish);
+        let bound = verify::bound::largest_within(self.problem, prices, value, &mut pace);
         bound.unwrap_or_else(|reason| {
             self.stop.get_or_insert(reason);
             None

@@ -43,8 +43,6 @@ impl fmt::Display for Finding {
 pub struct Rejection {
     /// Everything that is wrong.
     pub invalid: Vec<Finding>,
-    /// Features asked for that this version does not have.
-    pub unsupported: Vec<Finding>,
 }
 
 /// Why there is no problem.
@@ -86,7 +84,7 @@ impl Findings {
 /// Checks a snapshot and policy and puts them in canonical order.
 ///
 /// # Errors
-/// Everything that is wrong, and every feature that is asked for and not built.
+/// Everything that is wrong.
 pub fn build(snapshot: &SnapshotInput, policy: &PolicyInput) -> Result<Problem, Rejection> {
     match build_within(snapshot, policy, &never) {
         Ok(problem) => Ok(problem),
@@ -114,7 +112,6 @@ pub fn build_within(
     if !findings.0.is_empty() {
         return Err(BuildError::Rejected(Rejection {
             invalid: findings.0,
-            unsupported: Vec::new(),
         }));
     }
     let problem = assemble::problem(snapshot, policy, weights, &resolved, &landed, &mut pace)?;

@@ -1,13 +1,16 @@
 //! `export`: a plan as files for other tools.
 
-use std::path::{Path, PathBuf};
+mod elasticsearch;
+mod kafka;
+
+use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
 use super::Answered;
 use super::failure::{Failure, Lines, Place};
 use super::files::{self, Source};
-use crate::interop::{self, kafka};
+use crate::interop::{self, ExportError};
 use crate::pb;
 use crate::planning;
 use crate::report::escaped;
@@ -15,59 +18,57 @@ use crate::report::escaped;
 #[derive(Subcommand, Debug)]
 pub(super) enum Format {
     /// For kafka-reassign-partitions and kafka-leader-election
-    Kafka(Kafka),
+    Kafka(kafka::Arguments),
+    /// For _cluster/reroute of Elasticsearch or OpenSearch
+    Elasticsearch(elasticsearch::Arguments),
 }
 
+/// What every export is made of.
 #[derive(Args, Debug)]
-pub(super) struct Kafka {
+struct Planned {
     /// The OptimizeRequest as JSON; - is standard input
     file: PathBuf,
     /// The OptimizeResponse as JSON, or its plan alone, which must be that of the request; - is standard input
     plan: PathBuf,
-    /// Write the reassignment here instead of to standard output
-    #[arg(long, value_name = "FILE")]
-    output: Option<PathBuf>,
-    /// Write here what undoes the reassignment
-    #[arg(long, value_name = "FILE")]
-    rollback: Option<PathBuf>,
-    /// Write here the leader election that follows the reassignment
-    #[arg(long, value_name = "FILE")]
-    election: Option<PathBuf>,
 }
 
-/// The way back is written before the way there, so that no reassignment exists without it.
 pub(super) fn run(format: &Format) -> Result<Answered, Failure> {
-    let Format::Kafka(arguments) = format;
-    files::only_one_dash(&[&arguments.file, &arguments.plan])?;
-    check_outputs(arguments)?;
-    let source = Source::read(&arguments.file)?;
-    let request: pb::OptimizeRequest = source.message()?;
-    let plan = Source::read(&arguments.plan)?;
-    let (response, prefix) = plan.plan()?;
-    let files = Files {
-        request: &source.name,
-        plan: &plan.name,
-        prefix,
-    };
-    let export = kafka::export(&request, &response).map_err(|error| files.blame(error.findings))?;
-    files.check(&request, &response)?;
-    if let Some(rollback) = &arguments.rollback {
-        files::write(rollback, &export.rollback)?;
+    match format {
+        Format::Kafka(arguments) => kafka::run(arguments),
+        Format::Elasticsearch(arguments) => elasticsearch::run(arguments),
     }
-    if let Some(election) = &arguments.election {
-        files::write(election, &export.election)?;
+}
+
+impl Planned {
+    /// Reads both files and exports the plan, which must be that of the request.
+    fn export<T>(
+        &self,
+        export: impl FnOnce(&pb::OptimizeRequest, &pb::OptimizeResponse) -> Result<T, ExportError>,
+    ) -> Result<T, Failure> {
+        files::only_one_dash(&[&self.file, &self.plan])?;
+        let source = Source::read(&self.file)?;
+        let request: pb::OptimizeRequest = source.message()?;
+        let plan = Source::read(&self.plan)?;
+        let (response, prefix) = plan.plan()?;
+        let files = Files {
+            request: &source.name,
+            plan: &plan.name,
+            prefix,
+        };
+        let exported = export(&request, &response).map_err(|error| files.blame(error.findings))?;
+        files.check(&request, &response)?;
+        Ok(exported)
     }
-    match &arguments.output {
-        Some(output) => files::write(output, &export.reassignment)?,
-        None => files::print(&export.reassignment)?,
-    }
-    for warning in &export.warnings {
+}
+
+/// Says what isn't in the files, and what to do with them.
+fn remark(warnings: &[String], notes: &[String]) {
+    for warning in warnings {
         files::complain(&format!("warning: {}", escaped(warning)));
     }
-    for note in &export.notes {
+    for note in notes {
         files::complain(&format!("note: {}", escaped(note)));
     }
-    Ok(Answered::Well)
 }
 
 /// The files that an export is made of.
@@ -123,21 +124,4 @@ impl Files<'_> {
         let inner = text.strip_prefix("plan.").filter(|_| is_alone);
         inner.unwrap_or(text)
     }
-}
-
-/// Two outputs in one file would leave only the last.
-fn check_outputs(arguments: &Kafka) -> Result<(), Failure> {
-    let outputs = [&arguments.output, &arguments.rollback, &arguments.election];
-    let outputs: Vec<&Path> = outputs
-        .into_iter()
-        .flatten()
-        .map(PathBuf::as_path)
-        .collect();
-    for (i, output) in outputs.iter().enumerate() {
-        if outputs[..i].contains(output) {
-            let text = format!("{}: named for two outputs", output.display());
-            return Err(Failure::Usage(text));
-        }
-    }
-    Ok(())
 }

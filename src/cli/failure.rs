@@ -43,14 +43,6 @@ pub(super) enum Failure {
     /// Several files are wrong.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
     Each(Vec<Failure>),
-    /// A file asks for features that this version does not have.
-    #[error("{file} asks for what this version does not have:{lines}")]
-    Unsupported {
-        /// Its name.
-        file: String,
-        /// The features.
-        lines: Lines,
-    },
     /// A file can't be read.
     #[error("can't read {file}: {cause}")]
     Read {
@@ -110,11 +102,9 @@ impl Failure {
             | Failure::Malformed { .. }
             | Failure::NotText(_)
             | Failure::Invalid { .. } => STATUS_INPUT,
-            Failure::Unsupported { .. }
-            | Failure::Read { .. }
-            | Failure::Write { .. }
-            | Failure::Json(_)
-            | Failure::Other(_) => STATUS_OTHER,
+            Failure::Read { .. } | Failure::Write { .. } | Failure::Json(_) | Failure::Other(_) => {
+                STATUS_OTHER
+            }
             Failure::Each(failures) => failures.first().map_or(STATUS_OTHER, Failure::status),
             Failure::Closed => 0,
         }
@@ -126,19 +116,10 @@ impl Failure {
         refusal: Refusal,
         place: impl Fn(&str) -> P,
     ) -> Self {
-        let (findings, is_invalid) = match refusal {
-            Refusal::Invalid(findings) => (findings, true),
-            Refusal::Unsupported(findings) => (findings, false),
-            Refusal::Stopped(_) => return Failure::Other(format!("{file}: {refusal}")),
-        };
-        let failures = by_file(file, placed(findings, place)).map(|(file, lines)| {
-            if is_invalid {
-                Failure::Invalid { file, lines }
-            } else {
-                Failure::Unsupported { file, lines }
-            }
-        });
-        Failure::each(failures.collect())
+        match refusal {
+            Refusal::Invalid(findings) => Failure::invalid(file, placed(findings, place)),
+            Refusal::Stopped(_) => Failure::Other(format!("{file}: {refusal}")),
+        }
     }
 
     /// What is wrong with the contents of files; each finding has the place it is about, `file` where it names none.

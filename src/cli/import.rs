@@ -1,36 +1,33 @@
 //! `import`: requests from what other tools print.
 
+mod elasticsearch;
+mod kafka;
+mod weight_function;
+
 use std::path::{Path, PathBuf};
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 
 use super::Answered;
 use super::failure::{Failure, Lines};
 use super::files::{self, Source};
-use crate::interop::kafka::{self, Import};
+use crate::interop::{ImportError, Imported};
 use crate::json::{Defaults, to_json};
-use crate::pb;
 use crate::report::escaped;
 
 #[derive(Subcommand, Debug)]
 pub(super) enum Format {
     /// kafka-topics --describe, a reassignment JSON, kafka-reassign-partitions --generate, or kcat -L -J
-    Kafka(Kafka),
+    Kafka(kafka::Arguments),
+    /// _cat/shards of Elasticsearch or OpenSearch, as JSON with bytes=b
+    Elasticsearch(elasticsearch::Arguments),
+    /// The nodes and shards of a weight-function allocator
+    WeightFunction(weight_function::Arguments),
 }
 
+/// What every import has.
 #[derive(Args, Debug)]
-pub(super) struct Kafka {
-    /// Where the replicas are; the format is recognised; - is standard input
-    layout: PathBuf,
-    /// Brokers with racks, states and caps: a small JSON file, or kcat -L -J
-    #[arg(long, value_name = "FILE")]
-    brokers: Option<PathBuf>,
-    /// Sizes: the output of kafka-log-dirs --describe
-    #[arg(long, value_name = "FILE")]
-    log_dirs: Option<PathBuf>,
-    /// Roles that the request decides
-    #[arg(long, value_enum, default_value_t = RolesName::LeadershipOnly)]
-    roles: RolesName,
+struct Common {
     /// Name of the cluster
     #[arg(long, value_name = "NAME", default_value = "")]
     cluster: String,
@@ -39,49 +36,45 @@ pub(super) struct Kafka {
     output: Option<PathBuf>,
 }
 
-/// Roles that a request decides.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum RolesName {
-    /// Which live replica leads; nothing is copied
-    LeadershipOnly,
-    /// Where every replica is and which one leads
-    LeadersAndFollowers,
-}
-
-impl From<RolesName> for pb::Roles {
-    fn from(name: RolesName) -> Self {
-        match name {
-            RolesName::LeadershipOnly => pb::Roles::LeadershipOnly,
-            RolesName::LeadersAndFollowers => pb::Roles::LeadersAndFollowers,
-        }
+pub(super) fn run(format: &Format) -> Result<Answered, Failure> {
+    match format {
+        Format::Kafka(arguments) => kafka::run(arguments),
+        Format::Elasticsearch(arguments) => elasticsearch::run(arguments),
+        Format::WeightFunction(arguments) => weight_function::run(arguments),
     }
 }
 
-pub(super) fn run(format: &Format) -> Result<Answered, Failure> {
-    let Format::Kafka(arguments) = format;
-    let optional = [arguments.brokers.as_deref(), arguments.log_dirs.as_deref()];
-    let mut paths: Vec<&Path> = vec![&arguments.layout];
-    paths.extend(optional.iter().flatten());
-    files::only_one_dash(&paths)?;
-    let layout = Source::read(&arguments.layout)?;
-    let [brokers, log_dirs] = optional.map(|path| path.map(Source::read).transpose());
-    let (brokers, log_dirs) = (brokers?, log_dirs?);
-    let imported = kafka::import(Import {
-        layout: layout.text(),
-        log_dirs: log_dirs.as_ref().map(Source::text),
-        brokers: brokers.as_ref().map(Source::text),
-        roles: arguments.roles.into(),
-        cluster_id: &arguments.cluster,
-    })
-    .map_err(|error| Failure::Invalid {
-        file: layout.name.clone(),
+/// Reads files, of which at most one is standard input.
+fn read<const N: usize>(paths: [Option<&Path>; N]) -> Result<[Option<Source>; N], Failure> {
+    let named: Vec<&Path> = paths.iter().flatten().copied().collect();
+    files::only_one_dash(&named)?;
+    let mut sources = [const { None }; N];
+    for (source, path) in sources.iter_mut().zip(paths) {
+        *source = path.map(Source::read).transpose()?;
+    }
+    Ok(sources)
+}
+
+/// The text of a file, empty where none was named.
+fn text(source: &Option<Source>) -> &str {
+    source.as_ref().map_or("", Source::text)
+}
+
+/// Writes what was imported; findings are those of `file` and what goes with it.
+fn finish(
+    file: &Path,
+    imported: Result<Imported, ImportError>,
+    common: &Common,
+) -> Result<Answered, Failure> {
+    let imported = imported.map_err(|error| Failure::Invalid {
+        file: files::name(file),
         lines: Lines::new(error.findings),
     })?;
     for warning in &imported.warnings {
         files::complain(&format!("warning: {}", escaped(warning)));
     }
     let text = to_json(&imported.request, Defaults::Skip)?;
-    match &arguments.output {
+    match &common.output {
         Some(output) => files::write(output, &text)?,
         None => files::print(&text)?,
     }

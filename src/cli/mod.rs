@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | 0 | answered |
 //! | 2 | the input or the arguments are wrong; every finding is on standard error, with its path in the file |
-//! | 1 | anything else: a feature that is not built, a file that can't be read or written, a server out of reach, a plan with faults |
+//! | 1 | anything else: a file that can't be read or written, a server out of reach, a plan with faults |
 //! | 3 to 7 | `solve-network` only: why a network has no optimum that could be printed |
 //!
 //! Standard output carries the answer and nothing else.

@@ -121,9 +121,6 @@ fn failure<P: Into<Place>>(
             Failure::refused(file, Refusal::Invalid(findings), place)
         }
         Code::InvalidArgument => Failure::Usage(format!("{file}: {}", status.message())),
-        Code::Unimplemented if !findings.is_empty() => {
-            Failure::refused(file, Refusal::Unsupported(findings), place)
-        }
         code => Failure::Other(format!("{server}: {code}: {}", status.message())),
     }
 }

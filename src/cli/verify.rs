@@ -49,9 +49,13 @@ fn result(response: &pb::OptimizeResponse, is_proof_checked: bool) -> String {
     let is_certified = report.is_some_and(|report| report.certificate.is_some());
     if !is_proof_checked {
         let what = if is_optimal { "optimality" } else { "bounds" };
+        let is_solvers = |rank: &pb::RankBound| rank.proof() == pb::Proof::SolverBound;
+        let why = match report.is_some_and(|report| report.ranks.iter().any(is_solvers)) {
+            true => "the word of the MIP solver",
+            false => "no certificate (plan with --certificate)",
+        };
         return format!(
-            "the plan is legal and its costs and moves are right; {what} not checked: no certificate (plan with \
-             --certificate)"
+            "the plan is legal and its costs and moves are right; {what} not checked: {why}"
         );
     }
     let proof = match (is_optimal, is_certified) {

@@ -4,6 +4,8 @@
 //! | --- | --- |
 //! | layout | `kafka-topics --describe`, a reassignment JSON, `kafka-reassign-partitions --generate`, `kcat -L -J` |
 //! | sizes | `kafka-log-dirs --describe` |
+//! | rates, and sizes that log-dirs lacks | Cruise Control's `partition_load?json=true` |
+//! | disks and network of brokers | Cruise Control's `capacity.json` |
 //! | racks, states, caps | a small JSON file, or `kcat -L -J` |
 //!
 //! A topic becomes a stream, partition 3 of topic `orders` the shard `orders-3`, a broker's number its id.
@@ -22,28 +24,47 @@
 //! replica may have lost data, is left out of every request: a pin would not keep the plan from electing one, and
 //! Kafka elects by itself as soon as it can. What a plan says of such a broker's load lacks that partition.
 //!
+//! # Rates
+//! Of a partition's load only what its leader alone carries moves with the lead: what consumers fetch. So the rate of a
+//! shard is the leader's outbound traffic unless the inbound is asked for, in bytes a second, and a broker's rate
+//! capacity that of its network in the same direction. Traffic between replicas is in neither.
+//!
 //! # Failure
 //! Text that isn't understood is a finding with its line or JSON path; only what is plainly a shell prompt or the
 //! noise of the Java tools is passed over. A truncated paste is noticed by the partition count in the topic's line.
 //! Time and memory are linear in the text, but for sorting.
 
 mod brokers;
+mod capacity;
 mod describe;
 mod elections;
 mod export;
 mod formats;
-mod json;
 mod kcat;
 mod layout;
 mod log_dirs;
-mod noise;
+mod measured;
+mod measures;
+mod partition_load;
 mod reassignment;
 mod snapshot;
 
-pub use export::{Export, ExportError, export};
+pub use crate::interop::{ExportError, ImportError, Imported};
+pub use export::{Export, export};
 
-use crate::interop::{Finding, Report, list};
+use crate::interop::Report;
 use crate::pb;
+use measured::Measured;
+
+/// Traffic that counts as the rate of a partition.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Rate {
+    /// What is read from its leader.
+    #[default]
+    NetworkOut,
+    /// What is written to it.
+    NetworkIn,
+}
 
 /// What to import.
 #[derive(Clone, Copy, Debug)]
@@ -53,6 +74,12 @@ pub struct Import<'a> {
     pub layout: &'a str,
     /// Output of `kafka-log-dirs --describe`; absent: no sizes.
     pub log_dirs: Option<&'a str>,
+    /// Cruise Control's `partition_load?json=true`; absent: no rates.
+    pub partition_load: Option<&'a str>,
+    /// Cruise Control's `capacity.json`; absent: no limits but those of `brokers`.
+    pub capacity: Option<&'a str>,
+    /// Traffic that counts as the rate.
+    pub rate: Rate,
     /// Brokers with their racks and states; absent: what the layout tells.
     pub brokers: Option<&'a str>,
     /// Roles that the request decides.
@@ -67,28 +94,14 @@ impl<'a> Import<'a> {
         Self {
             layout,
             log_dirs: None,
+            partition_load: None,
+            capacity: None,
+            rate: Rate::default(),
             brokers: None,
             roles: pb::Roles::LeadershipOnly,
             cluster_id: "",
         }
     }
-}
-
-/// A request, and what to know about how it came about.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Imported {
-    /// The request: its snapshot, and the roles in its policy.
-    pub request: pb::OptimizeRequest,
-    /// Things to know that are not errors.
-    pub warnings: Vec<String>,
-}
-
-/// Why nothing was imported.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}", list(.findings))]
-pub struct ImportError {
-    /// Everything that is wrong, by document and in its order.
-    pub findings: Vec<Finding>,
 }
 
 /// Builds a request from what Kafka's tools print.
@@ -112,31 +125,32 @@ pub fn import(import: Import<'_>) -> Result<Imported, ImportError> {
         Some(text) => Some(brokers::parse(text, &mut report)),
         None => layout.brokers.take(),
     };
-    let sizes = import
-        .log_dirs
-        .map(|text| log_dirs::parse(text, &mut report));
-    if !report.findings.is_empty() {
-        return Err(ImportError {
-            findings: report.findings,
-        });
-    }
+    let measured = measured(&import, &mut report);
+    report.refuse()?;
     let snapshot = snapshot::assemble(
         import.cluster_id,
         import.roles,
         &layout,
         listed,
-        sizes.as_ref(),
+        &measured,
         &mut report,
     );
-    Ok(Imported {
-        request: pb::OptimizeRequest {
-            snapshot: Some(snapshot),
-            policy: Some(pb::Policy {
-                roles: import.roles.into(),
-                ..pb::Policy::default()
-            }),
-            ..pb::OptimizeRequest::default()
-        },
-        warnings: report.warnings,
-    })
+    let policy = pb::Policy {
+        roles: import.roles.into(),
+        ..pb::Policy::default()
+    };
+    Ok(report.imported(snapshot, Some(policy)))
+}
+
+fn measured(import: &Import<'_>, report: &mut Report) -> Measured {
+    let log_dirs = import.log_dirs.map(|text| log_dirs::parse(text, report));
+    let loads = import.partition_load;
+    let loads = loads.map(|text| partition_load::parse(text, import.rate, report));
+    let capacities = import.capacity;
+    let capacities = capacities.map(|text| capacity::parse(text, import.rate, report));
+    Measured {
+        log_dirs,
+        loads,
+        capacities,
+    }
 }

@@ -6,8 +6,15 @@
 
 use std::fmt;
 
+mod brokers;
 pub mod dimacs;
+pub mod elasticsearch;
+mod json;
 pub mod kafka;
+mod noise;
+pub mod weight_function;
+
+use crate::pb;
 
 /// Longest excerpt of foreign text that a finding quotes, in characters.
 const EXCERPT_MAX: usize = 100;
@@ -31,6 +38,31 @@ impl fmt::Display for Finding {
         }
         write!(f, "; found `{}`", self.found)
     }
+}
+
+/// A request, and what to know about how it came about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Imported {
+    /// The request: its snapshot, and what of the policy the source decides.
+    pub request: pb::OptimizeRequest,
+    /// Things to know that are not errors.
+    pub warnings: Vec<String>,
+}
+
+/// Why nothing was imported.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", list(.findings))]
+pub struct ImportError {
+    /// Everything that is wrong, by document and in its order.
+    pub findings: Vec<Finding>,
+}
+
+/// Why nothing was exported.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", list(.findings))]
+pub struct ExportError {
+    /// Everything that is wrong, in the order of the plan.
+    pub findings: Vec<Finding>,
 }
 
 /// Findings one to a line, as errors print them.
@@ -58,6 +90,26 @@ impl Report {
     fn warn(&mut self, text: impl Into<String>) {
         self.warnings.push(text.into());
     }
+
+    /// The findings as an error, where there are any.
+    fn refuse(&mut self) -> Result<(), ImportError> {
+        match std::mem::take(&mut self.findings) {
+            findings if findings.is_empty() => Ok(()),
+            findings => Err(ImportError { findings }),
+        }
+    }
+
+    /// What was imported, with the warnings so far.
+    fn imported(self, snapshot: pb::Snapshot, policy: Option<pb::Policy>) -> Imported {
+        Imported {
+            request: pb::OptimizeRequest {
+                snapshot: Some(snapshot),
+                policy,
+                ..pb::OptimizeRequest::default()
+            },
+            warnings: self.warnings,
+        }
+    }
 }
 
 /// Foreign text made fit for a terminal: one line, no control characters, at most [`EXCERPT_MAX`] characters.
@@ -74,7 +126,12 @@ fn excerpt(text: &str) -> String {
     short
 }
 
-/// `count thing(s)` and the first few names, as warnings print them.
+/// `1 partition`, `2 partitions`.
+fn count(number: usize, thing: &str) -> String {
+    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
+}
+
+/// The first few names, as warnings print them.
 fn few(names: &[String]) -> String {
     const SHOWN: usize = 5;
     let mut text = names

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 use shardflow_solver::budget::{Interrupt, Pace, Phase, Stop};
 use shardflow_solver::input::{PolicyInput, SnapshotInput};
 use shardflow_solver::snapshot::{Assignment, Problem};
-use shardflow_solver::strategy::{self, Answer, Unsolved};
+use shardflow_solver::strategy::{self, Answer};
 use shardflow_solver::validate::{self, BuildError, Finding, Rejection};
 
-use super::{Control, Refusal, unbuilt};
+use super::{Control, Refusal};
 use crate::pb;
 use crate::pb::variant::Source as SourceMessage;
 use crate::wire::request::OptionsRead;
@@ -20,8 +20,7 @@ use crate::wire::{Findings, answer, external, request as read};
 /// solve, and leaves at least its present layout to compare.
 ///
 /// # Errors
-/// Everything that is wrong with the request, or else every feature it asks for that is not built; or the deadline or a
-/// cancellation came before both variants were checked.
+/// Everything that is wrong with the request; or the deadline or a cancellation came before both variants were checked.
 pub fn compare(
     request: &pb::CompareRequest,
     control: &Control,
@@ -36,7 +35,6 @@ pub fn compare(
     read::snapshot(message, &mut snapshot, &mut findings, &mut pace).map_err(Refusal::Stopped)?;
     let mut rejection = Rejection {
         invalid: findings.0,
-        unsupported: Vec::new(),
     };
     let variants = [
         ("baseline", request.baseline.as_ref()),
@@ -55,13 +53,8 @@ pub fn compare(
     let Ok([Some(baseline), Some(candidate)]) = <[_; 2]>::try_from(sides) else {
         return Err(rejection.into());
     };
-    if !(rejection.invalid.is_empty() && rejection.unsupported.is_empty()) {
+    if !rejection.invalid.is_empty() {
         return Err(rejection.into());
-    }
-    let unbuilt = [&baseline, &candidate].map(Side::unbuilt);
-    let unbuilt: Vec<Finding> = unbuilt.into_iter().flatten().collect();
-    if !unbuilt.is_empty() {
-        return Err(Refusal::Unsupported(unbuilt));
     }
     let (baseline_plan, baseline_answer) = baseline.run(&control.first_half())?;
     let (candidate_plan, candidate_answer) = candidate.run(control)?;
@@ -74,8 +67,6 @@ pub fn compare(
 
 /// One side of a comparison, ready to run.
 struct Side {
-    /// `baseline` or `candidate`.
-    name: &'static str,
     problem: Problem,
     /// How long it took to build the problem.
     prepared: Duration,
@@ -138,7 +129,6 @@ impl SideReader<'_> {
                 _ => Source::Planned(options),
             };
             Side {
-                name,
                 problem,
                 prepared,
                 source,
@@ -164,7 +154,6 @@ impl SideReader<'_> {
             }
         };
         merge(&mut self.rejection.invalid, found.invalid);
-        merge(&mut self.rejection.unsupported, found.unsupported);
         Ok(None)
     }
 }
@@ -190,24 +179,8 @@ impl Side {
                 let clock = control.clock(started, options.time_budget, self.problem.shards.len());
                 let clock = clock.set_aside(self.prepared).until_judged(self.prepared);
                 let answer = strategy::solve(&self.problem, &options.solve, &clock);
-                let answer = answer.map_err(|unsolved| match unsolved {
-                    Unsolved::Unsupported(finding) => {
-                        Refusal::from(Unsolved::from(within(self.name, finding)))
-                    }
-                    stopped => Refusal::from(stopped),
-                })?;
+                let answer = answer.map_err(Refusal::Stopped)?;
                 Ok(self.told(answer, options, started))
-            }
-        }
-    }
-
-    /// The planner or feature asked for that is not built.
-    fn unbuilt(&self) -> Option<Finding> {
-        match &self.source {
-            Source::External(_) => None,
-            Source::Planned(options) => {
-                let finding = unbuilt(&self.problem, options)?;
-                Some(within(self.name, finding))
             }
         }
     }

@@ -75,7 +75,7 @@ pub fn explain(
         None => {
             let options = &prepared.options.solve;
             let answer =
-                strategy::solve(&problem, options, &prepared.clock).map_err(Refusal::from)?;
+                strategy::solve(&problem, options, &prepared.clock).map_err(Refusal::Stopped)?;
             let is_proven = answer.report.outcome == Outcome::Optimal;
             (answer.plan, answer.report.certificate.filter(|_| is_proven))
         }
@@ -204,7 +204,18 @@ impl<'a> Teller<'a> {
                 };
                 text.push_str(&format!("; the next best, {:?}, {costs}", next.broker));
             }
-            Some(_) => text.push_str("; the plan is not proven to be the best"),
+            Some(next) => {
+                let costs = match next.alone.first() {
+                    None => "nothing".to_owned(),
+                    Some(amount) => {
+                        format!("{:+} {}", amount.value, amount.rank.replace('_', " "))
+                    }
+                };
+                text.push_str(&format!(
+                    "; {:?} would cost {costs} if it moved alone",
+                    next.broker
+                ));
+            }
         }
         text
     }

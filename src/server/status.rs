@@ -19,24 +19,24 @@ use crate::report::escaped;
 
 /// Most bytes of encoded violations; a third more in base64.
 const VIOLATION_BYTES: usize = 4096;
-/// Most bytes of a message that lists findings. It is sent twice: in plain and among the details.
-const MESSAGE_BYTES: usize = 640;
 /// Most bytes of a path, value or rule that a caller wrote.
 const TEXT_BYTES: usize = 200;
 /// Bytes that a violation's two lengths and tags, and its own, take.
 const VIOLATION_FRAME_BYTES: usize = 12;
 
-/// A refusal as `INVALID_ARGUMENT` or `UNIMPLEMENTED`; as `DEADLINE_EXCEEDED` or `CANCELLED` where it was stopped.
+/// A refusal as `INVALID_ARGUMENT`; as `DEADLINE_EXCEEDED` or `CANCELLED` where it was stopped.
 pub(super) fn refused(refusal: &Refusal) -> Status {
     let findings = refusal.findings();
-    let violations = violations(findings);
-    let (code, message) = match refusal {
-        Refusal::Invalid(_) => (Code::InvalidArgument, invalid(findings, violations.len())),
-        Refusal::Unsupported(_) => (Code::Unimplemented, unsupported(findings)),
-        Refusal::Stopped(Stop::Cancelled) => return Status::cancelled(refusal.to_string()),
-        Refusal::Stopped(_) => return Status::deadline_exceeded(refusal.to_string()),
-    };
-    Status::with_error_details(code, message, ErrorDetails::with_bad_request(violations))
+    match refusal {
+        Refusal::Invalid(_) => {
+            let violations = violations(findings);
+            let message = invalid(findings, violations.len());
+            let details = ErrorDetails::with_bad_request(violations);
+            Status::with_error_details(Code::InvalidArgument, message, details)
+        }
+        Refusal::Stopped(Stop::Cancelled) => Status::cancelled(refusal.to_string()),
+        Refusal::Stopped(_) => Status::deadline_exceeded(refusal.to_string()),
+    }
 }
 
 /// A job without a result.
@@ -59,9 +59,7 @@ pub(super) fn log(status: &Status) {
     let message = escaped(status.message());
     match status.code() {
         Code::Internal => {}
-        Code::InvalidArgument | Code::Unimplemented => {
-            tracing::info!(%code, "refused: {message}");
-        }
+        Code::InvalidArgument => tracing::info!(%code, "refused: {message}"),
         _ => tracing::warn!(%code, "refused: {message}"),
     }
 }
@@ -70,7 +68,6 @@ pub(super) fn log(status: &Status) {
 fn name(code: Code) -> &'static str {
     match code {
         Code::InvalidArgument => "INVALID_ARGUMENT",
-        Code::Unimplemented => "UNIMPLEMENTED",
         Code::ResourceExhausted => "RESOURCE_EXHAUSTED",
         Code::Unavailable => "UNAVAILABLE",
         Code::DeadlineExceeded => "DEADLINE_EXCEEDED",
@@ -138,37 +135,6 @@ fn invalid(findings: &[Finding], told: usize) -> String {
     message
 }
 
-/// Each feature by its path, those of one list once with their number, as far as they fit.
-fn unsupported(findings: &[Finding]) -> String {
-    let mut features: Vec<(String, String, usize)> = Vec::new();
-    for finding in findings {
-        let feature = without_positions(&finding.path);
-        match features.iter_mut().find(|(known, ..)| *known == feature) {
-            Some((.., count)) => *count += 1,
-            None => features.push((feature, clipped(&finding.path), 1)),
-        }
-    }
-    let mut message = "this version does not have".to_owned();
-    for (at, (_, path, count)) in features.iter().enumerate() {
-        let others = match count {
-            1 => String::new(),
-            _ => format!(" and {} alike", count - 1),
-        };
-        let next = format!("{} {path}{others}", if at == 0 { "" } else { "," });
-        if message.len() + next.len() > MESSAGE_BYTES {
-            message.push_str(", and more");
-            break;
-        }
-        message.push_str(&next);
-    }
-    message
-}
-
-/// `snapshot.brokers[3].disk_bytes` as `snapshot.brokers[].disk_bytes`.
-fn without_positions(path: &str) -> String {
-    path.chars().filter(|c| !c.is_ascii_digit()).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -224,24 +190,18 @@ mod tests {
         ] {
             let findings: Vec<Finding> = findings;
             let count = findings.len();
-            for refusal in [
-                Refusal::Invalid(findings.clone()),
-                Refusal::Unsupported(findings.clone()),
-            ] {
-                let status = refused(&refusal);
-                let in_base64 = status.details().len().div_ceil(3) * 4;
-                let percent_encoded = status.message().len() * 3;
-                assert!(in_base64 + percent_encoded < 8 << 10);
-                assert!(
-                    !status
-                        .get_details_bad_request()
-                        .unwrap()
-                        .field_violations
-                        .is_empty()
-                );
-                let says_count = status.message().starts_with(&format!("{count} findings, "));
-                assert!(says_count || status.code() == Code::Unimplemented);
-            }
+            let status = refused(&Refusal::Invalid(findings));
+            let in_base64 = status.details().len().div_ceil(3) * 4;
+            let percent_encoded = status.message().len() * 3;
+            assert!(in_base64 + percent_encoded < 8 << 10);
+            assert!(
+                !status
+                    .get_details_bad_request()
+                    .unwrap()
+                    .field_violations
+                    .is_empty()
+            );
+            assert!(status.message().starts_with(&format!("{count} findings, ")));
         }
     }
 
@@ -254,21 +214,6 @@ mod tests {
         let none = Status::with_error_details(Code::InvalidArgument, "", none);
         let frame = one.details().len() - none.details().len() - 600;
         assert!(frame <= VIOLATION_FRAME_BYTES + 4, "{frame}");
-    }
-
-    #[test]
-    fn features_are_named_once_with_their_number() {
-        let findings = vec![
-            finding("snapshot.brokers[0].disk_bytes".into(), "1"),
-            finding("snapshot.brokers[17].disk_bytes".into(), "1"),
-            finding("policy.max_moves".into(), "3"),
-        ];
-        let status = refused(&Refusal::Unsupported(findings));
-        assert_eq!(status.code(), Code::Unimplemented);
-        assert_eq!(
-            status.message(),
-            "this version does not have snapshot.brokers[0].disk_bytes and 1 alike, policy.max_moves"
-        );
     }
 
     #[test]

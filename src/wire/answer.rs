@@ -168,6 +168,7 @@ pub(crate) fn cost((cost, terms): &(Cost, Terms)) -> pb::Cost {
 fn report(problem: &Problem, report: &Report, include_certificate: bool) -> pb::SolveReport {
     let engine = match report.engine {
         Engine::NetworkSimplex => pb::Engine::NetworkSimplex,
+        Engine::Mip => pb::Engine::Mip,
         Engine::GreedyTiers => pb::Engine::GreedyTiers,
         Engine::Current => pb::Engine::Current,
         Engine::External => pb::Engine::External,

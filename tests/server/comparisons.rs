@@ -2,7 +2,6 @@
 
 use shardflow::pb;
 use shardflow::pb::variant::Source;
-use tonic::Code;
 
 use crate::common::{broker, config, lopsided, small, start};
 use crate::paths;
@@ -169,15 +168,4 @@ async fn both_sides_of_a_comparison_are_checked_together() {
     let request = compare(snapshot, planned(pb::Planner::Swap), None);
     let status = client.compare(request).await.unwrap_err();
     assert_eq!(paths(&status), ["snapshot.shards[0].rate", "candidate"]);
-    let request = compare(
-        small(),
-        planned(pb::Planner::Swap),
-        planned(pb::Planner::Mip),
-    );
-    let status = client.compare(request).await.unwrap_err();
-    assert_eq!(status.code(), Code::Unimplemented);
-    assert_eq!(
-        paths(&status),
-        ["baseline.options.planner", "candidate.options.planner"]
-    );
 }

@@ -86,7 +86,7 @@ impl<'p> Polish<'p, '_, '_> {
     fn entrants(&mut self, id: ShardId, options: &Options<'_>) -> Result<Entrants, Stop> {
         let (returning, newcomers) = options.entrants();
         self.budget.spend(ARRIVAL * newcomers.len() as u64)?;
-        let mut cheapest = |role: Role| {
+        let cheapest = |role: Role| {
             let mut best: Vec<Option<(Value, BrokerId)>> = vec![None; self.problem().zones.len()];
             for &(z, b) in &newcomers {
                 let found = (self.state.arrival(id, b, role), b);

@@ -141,6 +141,7 @@ impl<'p> State<'p> {
     }
 
     /// By how much caps in force and `max_moves` are exceeded. O(brokers).
+    #[cfg(test)]
     pub(super) fn excess(&self) -> i128 {
         let limits = &self.problem.limits;
         let (counts, caps) = (&self.counts, &limits.in_force);

@@ -167,3 +167,50 @@ fn polishing_keeps_every_rule_and_never_raises_the_cost() {
     }
     assert!(improved > 1_500, "{improved}");
 }
+
+#[test]
+fn a_shard_too_large_for_every_broker_is_named() {
+    let mut snapshot = SnapshotInput::default();
+    for (id, rate_capacity) in [("a", 50), ("b", 70)] {
+        snapshot.brokers.push(BrokerInput {
+            id: id.to_owned(),
+            rate_capacity: Some(rate_capacity),
+            disk_bytes: Some(1000),
+            ..Default::default()
+        });
+    }
+    snapshot.streams.push(StreamInput {
+        id: "s".to_owned(),
+        ..Default::default()
+    });
+    for (id, leader, rate) in [("hot", "", 71), ("warm", "b", 70), ("cold", "a", 1)] {
+        snapshot.shards.push(ShardInput {
+            id: id.to_owned(),
+            stream: "s".to_owned(),
+            leader: leader.to_owned(),
+            rate,
+            ..Default::default()
+        });
+    }
+    let balance = BalanceInput {
+        dimension: Dimension::Rate,
+        tolerance_percent: 0,
+    };
+    let policy = PolicyInput {
+        balance: Some(balance),
+        ..Default::default()
+    };
+    let problem = validate::build(&snapshot, &policy).expect("it is valid");
+    let cost = evaluate(&problem, &current::placement(&problem)).0;
+    let told = super::oversized(&problem, &cost);
+    let rates = "by itself a shard has more rate than the rate_capacity of any broker, whatever the plan: \
+                 \"hot\" (71, at most 70)";
+    assert_eq!(told, [rates]);
+    let led = [Some(0), Some(0), Some(1)].map(|leader| Assignment {
+        leader: leader.map(crate::snapshot::BrokerId),
+        followers: Vec::new(),
+    });
+    let cost = evaluate(&problem, &led).0;
+    assert_eq!(cost[crate::cost::Rank::BalanceExcess], 1);
+    assert_eq!(super::oversized(&problem, &cost).len(), 1);
+}

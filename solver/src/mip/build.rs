@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use crate::budget::{Budget, Stop};
 use crate::cost::{RANKS, Rank};
+use crate::model::current;
 use crate::snapshot::{Assignment, BrokerId, Counts, Loads, Problem, Roles, ShardId};
 
 use super::program::{Column, Program, Row, Terms};
@@ -68,8 +69,11 @@ impl Model {
         let mut program = Program::default();
         let mut choices = Vec::with_capacity(free.len());
         let mut is_free = vec![false; problem.shards.len()];
-        for &id in free.iter().filter(|&&id| !problem.shard(id).is_pinned) {
+        for &id in free {
             budget.spend(problem.brokers.len() as u64)?;
+            if problem.shard(id).is_pinned || is_free[id.index()] {
+                continue;
+            }
             is_free[id.index()] = true;
             choices.push(shard::choice(problem, id, &mut program));
         }
@@ -125,37 +129,20 @@ impl Model {
         for choice in &self.choices {
             let candidates = || choice.candidates.iter();
             let leader = candidates().find(|c| is_set(c.lead)).map(|c| c.broker);
-            let followers: Vec<BrokerId> = if self.is_leadership {
-                let all = problem.shard(choice.id).present.replicas();
-                all.filter(|&b| Some(b) != leader).collect()
+            let shard = problem.shard(choice.id);
+            let assignment = if self.is_leadership {
+                let mut followers: Vec<BrokerId> = shard.present.replicas().collect();
+                followers.retain(|&b| Some(b) != leader);
+                followers.sort_unstable();
+                Assignment { leader, followers }
             } else {
                 let live = candidates().filter(|c| c.follow.is_some_and(is_set));
-                let live: Vec<BrokerId> = live.map(|c| c.broker).collect();
-                with_lost(problem, choice.id, leader, live)
+                let live = live.map(|c| c.broker).collect();
+                current::with_lost(problem, choice.id, leader, live)
             };
-            let mut assignment = Assignment { leader, followers };
-            assignment.followers.sort_unstable();
             placement[choice.id.index()] = assignment;
         }
     }
-}
-
-/// Live followers and, as far as the replication factor leaves room, replicas on `DOWN` brokers, lowest ids first.
-fn with_lost(
-    problem: &Problem,
-    id: ShardId,
-    leader: Option<BrokerId>,
-    mut followers: Vec<BrokerId>,
-) -> Vec<BrokerId> {
-    let shard = problem.shard(id);
-    let factor = problem.replication_factor(shard.stream) as usize;
-    let room = factor.saturating_sub(followers.len() + usize::from(leader.is_some()));
-    let replicas = shard.present.replicas();
-    let mut lost: Vec<BrokerId> = replicas.filter(|&b| !problem.is_live(b)).collect();
-    lost.sort_unstable();
-    lost.truncate(room);
-    followers.append(&mut lost);
-    followers
 }
 
 /// The ranks that differ by no more than replicas, leaders or zones of the free shards.

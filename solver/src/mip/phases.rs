@@ -17,6 +17,9 @@ const MERGED_MAX: i128 = 1 << 24;
 /// Work charged per entry of the matrix for each run.
 const WORK_PER_ENTRY: u64 = 64;
 
+/// Solutions in a row that hold only up to HiGHS's tolerance: each is ruled out, and HiGHS is asked again.
+const REFUSED_MAX: usize = 8;
+
 /// A solution: the value of every column, and its cost.
 #[derive(Clone)]
 pub(super) struct Best {
@@ -29,7 +32,7 @@ pub(super) struct Found {
     pub(super) best: Best,
     pub(super) bounds: [Option<i64>; RANKS],
     pub(super) stop: Option<Stop>,
-    is_unavailable: bool,
+    is_busy: bool,
 }
 
 impl Found {
@@ -37,7 +40,7 @@ impl Found {
         let is_proven = |rank: Rank| self.bounds[rank as usize] == Some(self.best.cost[rank]);
         match Rank::ALL.into_iter().all(is_proven) {
             true => Status::Optimal,
-            false if self.is_unavailable => Status::Unavailable,
+            false if self.is_busy => Status::Busy,
             false => Status::Feasible,
         }
     }
@@ -64,7 +67,7 @@ pub(super) fn minimise(
             best: start,
             bounds: [None; RANKS],
             stop: None,
-            is_unavailable: false,
+            is_busy: false,
         },
     };
     search.run(budget)
@@ -99,10 +102,12 @@ impl Search {
             }
             let group = self.group(at);
             if let Err(failure) = self.improve(&group, budget) {
-                match failure {
-                    Failure::Stopped(reason) => self.found.stop = Some(reason),
-                    Failure::Unavailable => self.found.is_unavailable = true,
-                }
+                self.found.is_busy = matches!(failure, Failure::Busy);
+                self.found.stop = Some(match failure {
+                    Failure::Stopped(reason) => reason,
+                    // Which runs linger is decided by clocks.
+                    Failure::Busy => Stop::TimeBudget,
+                });
                 break;
             }
             group.ranks.iter().for_each(|&rank| self.freeze(rank));
@@ -118,7 +123,10 @@ impl Search {
             i128::from(by.min(0)) * i128::from(widths[column.index()])
         };
         let sum: i128 = self.program.goal(rank).iter().map(least).sum();
-        (self.constants[rank as usize] + sum).max(0) as i64
+        match self.program.decisions() {
+            0 => self.found.best.cost[rank],
+            _ => (self.constants[rank as usize] + sum).max(0) as i64,
+        }
     }
 
     /// Keeps the rank at its value. One that nothing enters keeps it anyway.
@@ -157,8 +165,9 @@ impl Search {
         group
     }
 
-    /// One run: takes over what is better, and notes what is proven.
+    /// Runs HiGHS on a group, takes over what is better, and notes what is proven.
     fn improve(&mut self, group: &Group, budget: &mut Budget<'_>) -> Result<(), Failure> {
+<<<<<<< HEAD
         let entries = self.program.entries() as u64;
         budget
             .spend(entries * WORK_PER_ENTRY)
@@ -172,6 +181,19 @@ impl Search {
         };
         let claim = worker::run(job, budget)?;
         self.adopt(&claim);
+=======
+        let goal = group.goal(&self.program);
+        let mut claim = self.run_once(&goal, budget)?;
+        for _ in 0..REFUSED_MAX {
+            let refused = claim
+                .decisions
+                .as_ref()
+                .filter(|decisions| !self.adopt(decisions));
+            let Some(decisions) = refused else { break };
+            self.frozen.push(Row::other_than(decisions));
+            claim = self.run_once(&goal, budget)?;
+        }
+>>>>>>> main
         self.note(group, &claim);
         match claim.is_out_of_time {
             true => Err(Failure::Stopped(Stop::TimeBudget)),
@@ -179,15 +201,34 @@ impl Search {
         }
     }
 
-    /// Takes a solution over if it is legal and better.
-    fn adopt(&mut self, claim: &Claim) {
-        let decisions = claim.decisions.as_deref();
-        let completed = decisions.and_then(|decisions| self.program.completed(decisions));
-        let Some(values) = completed else { return };
+    fn run_once(&self, goal: &Terms, budget: &mut Budget<'_>) -> Result<Claim, Failure> {
+        let entries = self.program.entries() as u64;
+        budget
+            .spend(entries * WORK_PER_ENTRY)
+            .map_err(Failure::Stopped)?;
+        let job = Job {
+            program: Arc::clone(&self.program),
+            frozen: self.frozen.clone(),
+            goal: goal.clone(),
+            start: self.found.best.values.clone(),
+            effort: self.effort,
+        };
+        worker::run(job, budget)
+    }
+
+    /// Whether a solution is legal and as good as the best one in the ranks done; then it is taken over if it is better.
+    fn adopt(&mut self, decisions: &[i64]) -> bool {
+        let Some(values) = self.program.completed(decisions) else {
+            return false;
+        };
+        if !self.frozen.iter().all(|row| row.holds(&values)) {
+            return false;
+        }
         let cost = self.cost(&values);
         if cost < self.found.best.cost {
             self.found.best = Best { values, cost };
         }
+        true
     }
 
     fn cost(&self, values: &[i64]) -> Cost {

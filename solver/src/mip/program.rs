@@ -8,6 +8,8 @@ use std::ops::Range;
 
 use crate::cost::{RANKS, Rank};
 
+use super::Size;
+
 /// A column, by its position.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) struct Column(pub(super) u32);
@@ -52,6 +54,18 @@ impl Row {
             least: Some(value),
             most: Some(value),
         }
+    }
+
+    /// Any decisions but these.
+    pub(super) fn other_than(decisions: &[i64]) -> Self {
+        let flip = |&value: &i64| if value == 1 { -1 } else { 1 };
+        let terms = decisions.iter().enumerate();
+        Row::at_least(
+            terms
+                .map(|(at, value)| (Column(at as u32), flip(value)))
+                .collect(),
+            1 - decisions.iter().sum::<i64>(),
+        )
     }
 
     /// Whether the values keep it.
@@ -151,6 +165,14 @@ impl Program {
     /// What is minimised in a rank, but for a constant.
     pub(super) fn goal(&self, rank: Rank) -> &Terms {
         &self.goals[rank as usize]
+    }
+
+    /// Its columns and rows.
+    pub(super) fn size(&self) -> Size {
+        Size {
+            columns: self.widths.len(),
+            rows: self.rows.len() + self.fills.len(),
+        }
     }
 
     /// Entries of its matrix.

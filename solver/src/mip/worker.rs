@@ -24,11 +24,6 @@ pub fn lingering() -> usize {
     LINGERING.load(Ordering::SeqCst)
 }
 
-/// Whether a run may begin.
-pub(super) fn is_available() -> bool {
-    cfg!(feature = "highs") && lingering() < LINGERING_MAX
-}
-
 /// One run.
 pub(super) struct Job {
     pub(super) program: Arc<Program>,
@@ -56,27 +51,28 @@ pub(super) struct Claim {
 pub(super) enum Failure {
     /// The caller's budget asked to stop.
     Stopped(Stop),
-    /// There is no HiGHS, or no thread for it.
-    Unavailable,
+    /// There is no thread for it.
+    Busy,
 }
 
 /// Runs HiGHS on a thread of its own, which is left behind once the budget asks to stop.
 pub(super) fn run(job: Job, budget: &mut Budget<'_>) -> Result<Claim, Failure> {
-    if !is_available() {
-        return Err(Failure::Unavailable);
+    if lingering() >= LINGERING_MAX {
+        return Err(Failure::Busy);
     }
     let (sender, receiver) = mpsc::sync_channel(1);
     let is_left = Arc::new(AtomicBool::new(false));
     let end = End(Arc::clone(&is_left));
     let work = move || {
-        let _end = end;
-        let claim = claim(&job, || _end.0.load(Ordering::SeqCst));
-        // Nobody may be listening any more.
+        let claim = claim(&job, || end.is_left());
+        // Memory goes before the thread counts as ended. Nobody may be listening any more.
+        drop(job);
         drop(sender.send(claim));
+        drop(end);
     };
     let thread = thread::Builder::new().name("highs".to_owned()).spawn(work);
     if thread.is_err() {
-        return Err(Failure::Unavailable);
+        return Err(Failure::Busy);
     }
     loop {
         match receiver.recv_timeout(POLL_EVERY) {
@@ -103,6 +99,13 @@ fn leave(is_left: &AtomicBool) {
 
 /// Notes the end of a thread, also when it panics.
 struct End(Arc<AtomicBool>);
+
+impl End {
+    /// Whether the caller has left.
+    fn is_left(&self) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
+}
 
 impl Drop for End {
     fn drop(&mut self) {

@@ -88,6 +88,26 @@ pub fn bound_within(
     Ok(Some(Bound(total)))
 }
 
+/// The larger of the bounds that these prices and no prices prove; the latter is asked for where the former leaves something
+/// of a plan's value open. `None` where [`check_shape`] finds a fault.
+///
+/// # Errors
+/// The interrupt's reason.
+pub fn largest_within(
+    problem: &Problem,
+    certificate: &Certificate,
+    value: &Cost,
+    pace: &mut Pace<'_>,
+) -> Result<Option<Bound>, Stop> {
+    let Some(priced) = bound_within(problem, certificate, pace)? else {
+        return Ok(None);
+    };
+    if certificate.ranks.is_empty() || priced.0 == value.0.map(i128::from) {
+        return Ok(Some(priced));
+    }
+    Ok(bound_within(problem, &Certificate::default(), pace)?.max(Some(priced)))
+}
+
 /// What the bound proves of a plan's value: for each rank up to the first in which they differ, that no plan as good
 /// in the ranks before has less than this. The plan is optimal where all ranks are proven.
 ///

@@ -10,7 +10,7 @@ use shardflow_solver::input::{BrokerInput, ShardInput, StreamInput};
 use shardflow_solver::model::current;
 use shardflow_solver::plan::{self, Costs};
 use shardflow_solver::snapshot::{Assignment, Problem};
-use shardflow_solver::strategy::{self, Answer, Engine, Fallback, Outcome, SolveOptions, Unsolved};
+use shardflow_solver::strategy::{self, Answer, Engine, Fallback, Outcome, SolveOptions};
 use shardflow_solver::verify;
 
 use crate::brute::Named;
@@ -44,7 +44,7 @@ impl Interrupt for StopsAt {
     }
 }
 
-fn solve_until(problem: &Problem, interrupt: &dyn Interrupt) -> Result<Answer, Unsolved> {
+fn solve_until(problem: &Problem, interrupt: &dyn Interrupt) -> Result<Answer, Stop> {
     strategy::solve(problem, &SolveOptions::default(), interrupt)
 }
 
@@ -96,7 +96,7 @@ fn a_solve_that_is_stopped_at_any_poll_is_answered_by_what_there_was_time_for() 
             let stopped = StopsAt::new(first, Phase::Current);
             match solve_until(&problem, &stopped) {
                 Ok(answer) => check(&problem, &answer),
-                Err(unsolved) => assert_eq!(unsolved, Unsolved::Stopped(Stop::TimeBudget)),
+                Err(unsolved) => assert_eq!(unsolved, Stop::TimeBudget),
             }
         }
     }

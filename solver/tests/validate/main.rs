@@ -1,6 +1,6 @@
 //! Validation: every rule with the path, value and words of its finding, and what a valid input becomes.
 //!
-//! * `rules`: one test per rule; several findings at once; features that are not built;
+//! * `rules`: one test per rule; several findings at once;
 //! * `ranges`: what could leave `i64` is refused, and what is just below is solved;
 //! * `landing`: moves in flight and pins;
 //! * `canonical`: zones, order, tags, shares, defaults and warnings of the problem.
@@ -80,7 +80,6 @@ fn finds(change: impl FnOnce(&mut SnapshotInput, &mut PolicyInput), expected: [&
     let [path, value, rule] = expected;
     let rejection = rejected(&snapshot, &policy);
     assert_eq!(rejection.invalid, [finding(path, value, rule)]);
-    assert_eq!(rejection.unsupported, []);
 }
 
 /// Replicas by broker id: the leader, then the followers.

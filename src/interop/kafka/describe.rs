@@ -7,8 +7,8 @@
 use std::collections::BTreeSet;
 
 use super::layout::{DOCUMENT, Header, Layout, Partition};
-use super::noise::is_noise;
 use crate::interop::Report;
+use crate::interop::noise::is_noise;
 
 /// Keys of two words.
 const TWO_WORDS: [&str; 2] = ["Adding Replicas:", "Removing Replicas:"];

@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::layout::{is_topic, partitions};
-use crate::interop::{Finding, Report, few, list};
+use crate::interop::{ExportError, Report, few};
 use crate::pb;
 
 /// Files for Kafka's tools.
@@ -31,14 +31,6 @@ pub struct Export {
     pub notes: Vec<String>,
     /// What of the plan isn't in the files, and why.
     pub warnings: Vec<String>,
-}
-
-/// Why nothing was exported.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}", list(.findings))]
-pub struct ExportError {
-    /// Everything that is wrong, in the order of the plan.
-    pub findings: Vec<Finding>,
 }
 
 /// A partition as the reassignment JSON has it.

@@ -1,10 +1,10 @@
 //! Which format a layout is in.
 
-use super::json::{self, Node};
 use super::layout::{DOCUMENT, Layout};
-use super::noise::is_noise;
 use super::{describe, kcat, reassignment};
 use crate::interop::Report;
+use crate::interop::json::{self, Node};
+use crate::interop::noise::is_noise;
 
 /// Recognises the format of a layout and reads it.
 pub(super) fn read(text: &str, report: &mut Report) -> Layout {
@@ -25,17 +25,10 @@ fn recognise(text: &str, report: &mut Report) -> Layout {
     if !first.is_some_and(json::opens_json) {
         return describe::parse(text, report);
     }
-    let Some(pasted) = json::paste(DOCUMENT, text, 1, report) else {
+    let Some(value) = json::whole(DOCUMENT, text, report) else {
         return Layout::default();
     };
-    for (line, found) in &pasted.prose {
-        report.find(
-            format!("{DOCUMENT}, line {line}"),
-            found,
-            "one JSON object is expected, and nothing else",
-        );
-    }
-    let root = Node::root(DOCUMENT, &pasted.value);
+    let root = Node::root(DOCUMENT, &value);
     let has = |key| root.optional(key).is_some();
     if has("topics") && has("brokers") {
         kcat::parse(&root, report)

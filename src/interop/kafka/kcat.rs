@@ -1,8 +1,8 @@
 //! `kcat -L -J`: brokers and topics in one JSON object. Written by a program, so unknown fields are passed over.
 
 use super::brokers;
-use super::json::Node;
 use super::layout::{Layout, Partition, partitions};
+use crate::interop::json::Node;
 use crate::interop::{Report, few};
 
 /// Reads topics, and brokers as they are listed.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use super::brokers::Listed;
-use crate::interop::{Report, few};
+use crate::interop::{self, Report, few};
 
 /// Name of the layout in findings.
 pub(super) const DOCUMENT: &str = "layout";
@@ -246,5 +246,5 @@ fn warn_of_sync(layout: &Layout, report: &mut Report) {
 
 /// `1 partition`, `2 partitions`.
 pub(super) fn partitions(count: usize) -> String {
-    format!("{count} partition{}", if count == 1 { "" } else { "s" })
+    interop::count(count, "partition")
 }

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::json::{self, Node};
+use super::measured::Key;
 use crate::interop::Report;
+use crate::interop::json::{self, Node};
 
 /// Name of the document in findings.
-const DOCUMENT: &str = "log-dirs";
+pub(super) const DOCUMENT: &str = "log-dirs";
 
 /// What the tool says before its JSON.
 const PROSE: [&str; 2] = [
@@ -14,16 +15,20 @@ const PROSE: [&str; 2] = [
     "Received log directory information from brokers",
 ];
 
-/// Bytes of each partition, by topic and number.
-pub(super) type Sizes = BTreeMap<(String, i32), i64>;
+/// What the directories hold.
+#[derive(Debug, Default)]
+pub(super) struct LogDirs {
+    /// Bytes of each partition: the largest among its replicas, as those catching up hold less.
+    pub(super) sizes: BTreeMap<Key, i64>,
+    /// Each replica's broker, partition and bytes.
+    pub(super) held: Vec<(i32, Key, i64)>,
+}
 
-/// Reads sizes: of each partition the largest among its replicas, as those catching up hold less. Replicas being
-/// moved between directories of one broker (`isFuture`) don't count.
-pub(super) fn parse(text: &str, report: &mut Report) -> Sizes {
-    let mut sizes = Sizes::new();
-    let text = text.trim_start_matches('\u{feff}');
+/// Reads sizes. Replicas being moved between directories of one broker (`isFuture`) don't count.
+pub(super) fn parse(text: &str, report: &mut Report) -> LogDirs {
+    let mut read = LogDirs::default();
     let Some(pasted) = json::paste(DOCUMENT, text, 1, report) else {
-        return sizes;
+        return read;
     };
     for (line, found) in pasted
         .prose
@@ -34,7 +39,7 @@ pub(super) fn parse(text: &str, report: &mut Report) -> Sizes {
     }
     let root = Node::root(DOCUMENT, &pasted.value);
     let Some(brokers) = root.required("brokers", report) else {
-        return sizes;
+        return read;
     };
     for broker in brokers.items(report) {
         let id = broker
@@ -44,13 +49,13 @@ pub(super) fn parse(text: &str, report: &mut Report) -> Sizes {
             continue;
         };
         for dir in dirs.items(report) {
-            read_dir(id, &dir, &mut sizes, report);
+            read_dir(id, &dir, &mut read, report);
         }
     }
-    sizes
+    read
 }
 
-fn read_dir(broker: i32, dir: &Node<'_, '_>, sizes: &mut Sizes, report: &mut Report) {
+fn read_dir(broker: i32, dir: &Node<'_, '_>, read: &mut LogDirs, report: &mut Report) {
     if let Some(error) = dir.optional("error") {
         let name = dir
             .optional("logDir")
@@ -74,14 +79,15 @@ fn read_dir(broker: i32, dir: &Node<'_, '_>, sizes: &mut Sizes, report: &mut Rep
             .required("size", report)
             .and_then(|size| size.number(i64::MAX, report));
         if let (Some(key), Some(size)) = (name, size) {
-            let largest = sizes.entry(key).or_insert(0);
+            let largest = read.sizes.entry(key.clone()).or_insert(0);
             *largest = size.max(*largest);
+            read.held.push((broker, key, size));
         }
     }
 }
 
 /// Topic and number of a name such as `orders-eu-3`.
-fn partition_of(name: &Node<'_, '_>, report: &mut Report) -> Option<(String, i32)> {
+fn partition_of(name: &Node<'_, '_>, report: &mut Report) -> Option<Key> {
     let split = name.text(report)?.rsplit_once('-');
     let key = split.and_then(|(topic, number)| {
         let number = number.parse().ok().filter(|number| *number >= 0)?;

@@ -1,9 +1,9 @@
 //! Reassignment JSON, alone or in the output of `kafka-reassign-partitions`.
 
-use super::json::{self, Node, Pasted};
 use super::layout::{DOCUMENT, Layout, Partition};
-use super::noise::is_noise;
 use crate::interop::Report;
+use crate::interop::json::{self, Node, Pasted};
+use crate::interop::noise::is_noise;
 
 /// Heads the present layout.
 const CURRENT: &str = "Current partition replica assignment";

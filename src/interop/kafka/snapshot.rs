@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::brokers::Listed;
 use super::elections::Elections;
 use super::layout::{Layout, Partition, Topic, partitions};
-use super::log_dirs::Sizes;
+use super::measured::Measured;
 use crate::interop::{Report, few};
 use crate::pb;
 
@@ -15,7 +15,7 @@ pub(super) fn assemble(
     roles: pb::Roles,
     layout: &Layout,
     listed: Option<Listed>,
-    sizes: Option<&Sizes>,
+    measured: &Measured,
     report: &mut Report,
 ) -> pb::Snapshot {
     let mut snapshot = pb::Snapshot {
@@ -52,9 +52,6 @@ pub(super) fn assemble(
             if partition.leader.is_none() && is_moving(partition) {
                 leaderless.push(id.clone());
             }
-            shard.size_bytes = sizes
-                .and_then(|sizes| sizes.get(&(name.clone(), *number)).copied())
-                .unwrap_or(0);
             shard.pinned |= flights.is_empty() && elections.must_pin(&id, partition);
             shard.id.clone_from(&id);
             shard.stream.clone_from(name);
@@ -70,9 +67,7 @@ pub(super) fn assemble(
     }
     elections.warn(report);
     warn_of_moves(&snapshot, &pinned, &leaderless, report);
-    if let Some(sizes) = sizes {
-        warn_of_sizes(layout, sizes, report);
-    }
+    measured.join(layout, &mut snapshot, report);
     snapshot
 }
 
@@ -259,39 +254,6 @@ fn warn_of_moves(
             "{} under reassignment without a leader, listed with the replicas from before: {}",
             partitions(leaderless.len()),
             few(leaderless)
-        ));
-    }
-}
-
-fn warn_of_sizes(layout: &Layout, sizes: &Sizes, report: &mut Report) {
-    let listed: BTreeSet<(String, i32)> = layout
-        .topics
-        .iter()
-        .flat_map(|(name, topic)| topic.partitions.keys().map(|n| (name.clone(), *n)))
-        .collect();
-    let name = |(topic, number): &(String, i32)| format!("{topic}-{number}");
-    let empty: Vec<String> = listed
-        .iter()
-        .filter(|key| !sizes.contains_key(*key))
-        .map(name)
-        .collect();
-    if !empty.is_empty() {
-        report.warn(format!(
-            "{} without a size in log-dirs, taken as empty: {}",
-            partitions(empty.len()),
-            few(&empty)
-        ));
-    }
-    let strange: Vec<String> = sizes
-        .keys()
-        .filter(|key| !listed.contains(*key))
-        .map(name)
-        .collect();
-    if !strange.is_empty() {
-        report.warn(format!(
-            "{} in log-dirs that the layout doesn't list: {}",
-            partitions(strange.len()),
-            few(&strange)
         ));
     }
 }

@@ -2,11 +2,13 @@
 //!
 //! **Bounds.** A certificate is taken at its word in nothing: its prices give a lower bound, and a rank's claim has to
 //! be what that bound proves. Without a certificate the bound of no prices at all is taken; what it leaves open is
-//! unchecked, unless no prices could prove it, or the present layout shows that it is wrong.
+//! unchecked, unless no prices could prove it, or the present layout shows that it is wrong. What rests on a MIP solver's
+//! word is unchecked likewise; it has to be more than the certificate proves.
 //!
 //! **What follows.** Outcome, gap, proof and fallback are functions of each other or of the bounds; each is compared
 //! with what the others make it. The prices of the report are those of the certificate, less what concerns streams.
 
+use shardflow_solver::budget::unstopped;
 use shardflow_solver::cost::{Cost, RANKS, Rank};
 use shardflow_solver::verify::{bound, cut};
 
@@ -94,7 +96,9 @@ impl Recheck<'_> {
             }
         };
         let mut bounds = [None; RANKS];
-        match bound::bound(self.problem, &certificate).map(|bound| bound::proven(cost, &bound)) {
+        let largest =
+            unstopped(|pace| bound::largest_within(self.problem, &certificate, cost, pace));
+        match largest.map(|bound| bound::proven(cost, &bound)) {
             Some(Ok(proven)) => bounds = proven,
             Some(Err(fault)) if basis == Basis::Certificate => self.add(fault),
             // Only a placement that breaks a hard rule costs less than the least.
@@ -115,7 +119,10 @@ impl Recheck<'_> {
     /// Checks a bound and its proof; whether it was shown to hold.
     fn bound(&mut self, rank: Rank, claim: &pb::RankBound, cost: &Cost, shown: &Shown) -> bool {
         let path = format!("report.ranks[{}]", rank as usize);
+        let known = shown.bounds[rank as usize];
+        let is_solvers = claim.proof() == pb::Proof::SolverBound && claim.bound.is_some();
         let proof = match claim.bound {
+            Some(least) if is_solvers && known < Some(least) => pb::Proof::SolverBound,
             Some(_) => pb::Proof::Certificate,
             None => pb::Proof::None,
         };
@@ -123,7 +130,6 @@ impl Recheck<'_> {
             let (says, is) = (claim.proof().as_str_name(), proof.as_str_name());
             self.add(format!("{path}.proof: {says}: is {is} with such a bound"));
         }
-        let known = shown.bounds[rank as usize];
         let Some(least) = claim.bound else {
             if let (Some(known), Basis::Certificate) = (known, shown.basis) {
                 self.add(format!(
@@ -138,6 +144,9 @@ impl Recheck<'_> {
                 "{path}.bound: {least}: is above the value of {name}"
             ));
             return true;
+        }
+        if proof == pb::Proof::SolverBound {
+            return false;
         }
         let is_shown = known.is_some_and(|known| known >= least);
         let fault = match shown.basis {
@@ -210,7 +219,11 @@ impl Recheck<'_> {
         let engine = report.engine();
         if !matches!(
             engine,
-            Engine::NetworkSimplex | Engine::GreedyTiers | Engine::Current | Engine::External
+            Engine::NetworkSimplex
+                | Engine::Mip
+                | Engine::GreedyTiers
+                | Engine::Current
+                | Engine::External
         ) {
             let name = engine.as_str_name();
             self.add(format!("report.engine: {name}: is none of this version"));

@@ -3,9 +3,10 @@
 use proptest::prelude::*;
 use shardflow::interop::kafka::{Import, export, import};
 
+use super::samples::*;
 use crate::support::*;
 
-const PIECES: [&str; 33] = [
+const PIECES: [&str; 39] = [
     "Topic: a",
     "Topic:",
     "Partition: 0",
@@ -30,6 +31,12 @@ const PIECES: [&str; 33] = [
     "\"partitions\":",
     "\"brokers\":",
     "\"id\":1",
+    "\"records\":",
+    "\"disk\":1e308",
+    "\"brokerId\":\"-1\"",
+    "NaN",
+    "-0.0",
+    "null",
     ",",
     "-1",
     "99999999999999999999",
@@ -40,29 +47,6 @@ const PIECES: [&str; 33] = [
     "\u{feff}",
     "$",
 ];
-
-/// Pieces that the formats are made of, and what breaks them.
-fn piece() -> impl Strategy<Value = String> {
-    prop_oneof![
-        8 => proptest::sample::select(&PIECES[..]).prop_map(str::to_owned),
-        1 => any::<char>().prop_map(String::from),
-    ]
-}
-
-/// A sample with a few short spans replaced by pieces.
-fn mutated(samples: &'static [&'static str]) -> impl Strategy<Value = String> {
-    let cut = (any::<proptest::sample::Index>(), 0_usize..24, piece());
-    let cuts = proptest::collection::vec(cut, 1..4);
-    (proptest::sample::select(samples), cuts).prop_map(|(sample, cuts)| {
-        let mut chars: Vec<char> = sample.chars().collect();
-        for (at, length, piece) in cuts {
-            let at = at.index(chars.len() + 1);
-            let end = (at + length).min(chars.len());
-            chars.splice(at..end, piece.chars());
-        }
-        chars.into_iter().collect()
-    })
-}
 
 /// A partition line with digits drawn, so that most are nearly sound.
 fn line() -> impl Strategy<Value = String> {
@@ -92,7 +76,7 @@ fn check(described: Import<'_>) {
     match import(described) {
         Err(error) => assert!(!error.findings.is_empty()),
         Ok(imported) => {
-            assert_eq!(rejection(snapshot(&imported)), None, "{}", described.layout);
+            assert_validates(snapshot(&imported));
             let response = respond(&imported.request, &[]);
             let exported = export(&imported.request, &response).unwrap();
             assert_eq!(exported.reassignment, NOTHING, "{}", described.layout);
@@ -100,22 +84,16 @@ fn check(described: Import<'_>) {
     }
 }
 
-fn config() -> ProptestConfig {
-    ProptestConfig {
-        cases: 3000,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    }
-}
-
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(cases(3000))]
 
     #[test]
-    fn pieces(pieces in proptest::collection::vec(piece(), 0..30)) {
+    fn pieces(pieces in proptest::collection::vec(piece(&PIECES), 0..30)) {
         let text = pieces.concat();
         let mut described = with_brokers(&text, &text);
         described.log_dirs = Some(&text);
+        described.partition_load = Some(&text);
+        described.capacity = Some(&text);
         check(described);
         check(Import::new(&text));
     }
@@ -124,6 +102,8 @@ proptest! {
     fn any_text(text in any::<String>(), id in "[a-z0-9-]{0,6}") {
         let mut described = with_brokers(&text, &text);
         described.log_dirs = Some(&text);
+        described.partition_load = Some(&text);
+        described.capacity = Some(&text);
         check(described);
         let mut request = layout(SPACES).request;
         let mut response = respond(&request, &[]);
@@ -135,15 +115,21 @@ proptest! {
 
     #[test]
     fn mutated_samples(
-        text in mutated(&[OLD, SPACES, NEW, REASSIGNMENT, GENERATE, EXECUTE, KCAT]),
-        brokers in mutated(&[BROKERS, KCAT]),
-        log_dirs in mutated(&[LOG_DIRS]),
+        text in mutated(&[OLD, SPACES, NEW, REASSIGNMENT, GENERATE, EXECUTE, KCAT], &PIECES),
+        brokers in mutated(&[BROKERS, KCAT], &PIECES),
+        log_dirs in mutated(&[LOG_DIRS], &PIECES),
+        load in mutated(&[PARTITION_LOAD], &PIECES),
+        capacity in mutated(&[CAPACITY], &PIECES),
     ) {
         check(Import::new(&text));
         check(with_brokers(&text, BROKERS));
         check(with_brokers(SPACES, &brokers));
         let mut described = Import::new(SPACES);
         described.log_dirs = Some(&log_dirs);
+        check(described);
+        described.partition_load = Some(&load);
+        check(described);
+        described.capacity = Some(&capacity);
         check(described);
     }
 

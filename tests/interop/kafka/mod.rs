@@ -3,5 +3,6 @@
 mod exports;
 mod findings;
 mod layouts;
+mod measured;
 mod never_panics;
-mod support;
+mod samples;

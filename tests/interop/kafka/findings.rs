@@ -2,6 +2,7 @@
 
 use shardflow::interop::kafka::{Import, ImportError, Imported, import};
 
+use super::samples::*;
 use crate::support::*;
 
 const ONE: &str = "Topic: a Partition: 0 Leader: 1 Replicas: 1";
@@ -308,10 +309,22 @@ fn the_broker_file() {
     let with = |text: &str| import(with_brokers(ONE, text));
     let cases = [
         (
-            r#"[{"id":1,"zone":"a"}]"#,
-            "[0].zone",
+            r#"[{"id":1,"zones":"a"}]"#,
+            "[0].zones",
             "\"a\"",
-            "known here: id, name, rack",
+            "known here: id, name, zone, rack",
+        ),
+        (
+            r#"[{"id":1,"zone":"a","rack":"b"}]"#,
+            "[0]",
+            r#"{"id":1,"rack":"b","zone":"a"}"#,
+            "give one",
+        ),
+        (
+            r#"[{"id":1,"disk_bytes":-1}]"#,
+            "[0].disk_bytes",
+            "-1",
+            "whole number",
         ),
         (
             r#"{"brokers":[{"id":1}],"racks":3}"#,
@@ -361,7 +374,7 @@ fn the_broker_file() {
             r#"[{"id":1,"tags":[]}]"#,
             "[0].tags",
             "[]",
-            "tags are an object",
+            "an object is expected here",
         ),
         (
             r#"[{"id":1,"rack":"a"},{"id":2}]"#,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use shardflow::interop::kafka::{Import, import};
 use shardflow::pb;
 
+use super::samples::*;
 use crate::support::*;
 
 /// `shard role from>to` of every flight.

@@ -3,6 +3,7 @@
 use shardflow::interop::kafka::{Import, export, import};
 use shardflow::pb;
 
+use super::samples::*;
 use crate::support::*;
 
 /// Nothing in it is pinned.

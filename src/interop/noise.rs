@@ -1,7 +1,9 @@
 //! Lines around a paste that say nothing about the cluster.
 
-/// How lines start that the Java tools, or people who paste, leave behind.
-const STARTS: [&str; 14] = [
+/// How lines start that the Java tools, consoles, or people who paste leave behind.
+const STARTS: [&str; 16] = [
+    "GET _cat/",
+    "GET /_cat/",
     "SLF4J",
     "log4j:",
     "WARN",
@@ -19,7 +21,8 @@ const STARTS: [&str; 14] = [
 ];
 
 /// Commands whose invocation may be pasted along with their output.
-const COMMANDS: [&str; 5] = [
+const COMMANDS: [&str; 6] = [
+    "curl",
     "kafka-topics",
     "kafka-reassign-partitions",
     "kafka-log-dirs",
@@ -71,6 +74,8 @@ mod tests {
             "[kafka@node1 ~]$",
             "kafka_2.13-4.1.1 % bin/kafka-log-dirs.sh --describe",
             "user@host:~> kcat -b localhost -L -J",
+            "curl -s 'localhost:9200/_cat/shards?format=json&bytes=b'",
+            "GET _cat/shards?format=json&bytes=b",
             "SLF4J: Class path contains multiple SLF4J bindings.",
             "log4j:WARN No appenders could be found",
             "[2024-05-01 10:00:00,123] WARN [AdminClient clientId=adminclient-1] slow (org.apache.kafka)",

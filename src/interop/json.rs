@@ -1,9 +1,15 @@
 //! Reading JSON with a finding, and its path, for everything that isn't as expected.
+//!
+//! Whole numbers may come as numbers or as text, where the format says so; an object that has a key twice is refused,
+//! as neither of the two is a safe guess.
+
+mod once;
 
 use serde_json::Value;
 
+use super::Report;
 use super::noise::is_noise;
-use crate::interop::Report;
+use once::Once;
 
 /// A value with the way to it.
 #[derive(Clone, Copy)]
@@ -87,17 +93,7 @@ impl<'v, 'p> Node<'v, 'p> {
 
     /// Notes every member that isn't `known`.
     pub(super) fn only(&'p self, known: &[&str], report: &mut Report) {
-        let Some(object) = self.value.as_object() else {
-            return self.find(report, "an object is expected here");
-        };
-        for (key, value) in object
-            .iter()
-            .filter(|(key, _)| !known.contains(&key.as_str()))
-        {
-            let member = Node {
-                value,
-                step: Step::Key(self, key),
-            };
+        for (_, member) in self.members(report).filter(|(key, _)| !known.contains(key)) {
             member.find(
                 report,
                 format!("unknown field; known here: {}", known.join(", ")),
@@ -129,6 +125,45 @@ impl<'v, 'p> Node<'v, 'p> {
         number
     }
 
+    /// A whole number in `0..=max`, or its digits as text.
+    pub(super) fn digits(&self, max: i64, report: &mut Report) -> Option<i64> {
+        let Some(text) = self.value.as_str() else {
+            return self.number(max, report);
+        };
+        let is_plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        let number = text.parse().ok().filter(|n| is_plain && *n <= max);
+        if number.is_none() {
+            self.find(
+                report,
+                format!("a whole number from 0 to {max} is expected here"),
+            );
+        }
+        number
+    }
+
+    /// A name: text that isn't empty, or a whole number from 0.
+    pub(super) fn name(&self, report: &mut Report) -> Option<String> {
+        match self.value.as_u64() {
+            Some(number) => Some(number.to_string()),
+            None => self.text(report).map(str::to_owned),
+        }
+    }
+
+    /// The members of an object; none where it isn't one.
+    pub(super) fn members(
+        &'p self,
+        report: &mut Report,
+    ) -> impl Iterator<Item = (&'v str, Node<'v, 'p>)> + use<'v, 'p> {
+        let members = self.value.as_object();
+        if members.is_none() {
+            self.find(report, "an object is expected here");
+        }
+        members.into_iter().flatten().map(|(key, value)| {
+            let step = Step::Key(self, key);
+            (key.as_str(), Node { value, step })
+        })
+    }
+
     /// The number of a broker or a partition.
     pub(super) fn broker_or_partition(&self, report: &mut Report) -> Option<i32> {
         let number = self.number(i32::MAX.into(), report)?;
@@ -152,6 +187,7 @@ pub(super) fn paste(
     first_line: usize,
     report: &mut Report,
 ) -> Option<Pasted> {
+    let text = text.trim_start_matches('\u{feff}');
     let mut prose = Vec::new();
     let mut line_number = first_line;
     let mut offset = 0;
@@ -166,9 +202,9 @@ pub(super) fn paste(
         offset += line.len();
     }
     let rest = &text[offset..];
-    let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
+    let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Once>();
     let value = match values.next() {
-        Some(Ok(value)) => value,
+        Some(Ok(Once(value))) => value,
         Some(Err(error)) => {
             let line = rest
                 .lines()
@@ -199,11 +235,26 @@ pub(super) fn paste(
     Some(Pasted { value, prose })
 }
 
+/// The one JSON value that a document consists of. Notes whatever else is there.
+pub(super) fn whole(document: &'static str, text: &str, report: &mut Report) -> Option<Value> {
+    let Pasted { value, prose } = paste(document, text, 1, report)?;
+    for (line, found) in &prose {
+        report.find(
+            format!("{document}, line {line}"),
+            found,
+            "one JSON array or object is expected, and nothing else",
+        );
+    }
+    Some(value)
+}
+
 /// serde_json's words with the column, as its line counts from where the JSON starts.
 fn without_position(error: &serde_json::Error) -> String {
     let text = error.to_string();
-    let words = text.split(" at line ").next().unwrap_or_default();
-    format!("{words}, at column {}", error.column())
+    let (line, column) = (error.line(), error.column());
+    let position = format!(" at line {line} column {column}");
+    let words = text.strip_suffix(&position).unwrap_or(&text);
+    format!("{words}, at column {column}")
 }
 
 /// Whether a line is where a JSON object or an array of objects begins.

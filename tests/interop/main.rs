@@ -1,0 +1,6 @@
+//! Formats of other tools, in and out.
+
+mod elasticsearch;
+mod kafka;
+mod support;
+mod weight_function;
