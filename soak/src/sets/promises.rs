@@ -5,9 +5,7 @@ use shardflow_solver::budget::never;
 use shardflow_solver::cost::{Cost, evaluate};
 use shardflow_solver::model::current;
 use shardflow_solver::snapshot::Problem;
-use shardflow_solver::strategy::{
-    self, Answer, Outcome, Planner, SolveOptions, Unsolved, check_planner,
-};
+use shardflow_solver::strategy::{self, Answer, Outcome, Planner, SolveOptions, check_planner};
 use shardflow_solver::verify::{moves, placement};
 
 use crate::cases::{self, Case};
@@ -23,7 +21,7 @@ pub(crate) fn solve(problem: &Problem, planner: Planner) -> Result<Answer, Strin
         planner,
         ..SolveOptions::default()
     };
-    strategy::solve(problem, &options, &never).map_err(|unsolved: Unsolved| unsolved.to_string())
+    strategy::solve(problem, &options, &never).map_err(|stop| format!("stopped: {stop:?}"))
 }
 
 /// Checks the placement, its cost, and every step that leads there.

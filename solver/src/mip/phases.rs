@@ -167,21 +167,6 @@ impl Search {
 
     /// Runs HiGHS on a group, takes over what is better, and notes what is proven.
     fn improve(&mut self, group: &Group, budget: &mut Budget<'_>) -> Result<(), Failure> {
-<<<<<<< HEAD
-        let entries = self.program.entries() as u64;
-        budget
-            .spend(entries * WORK_PER_ENTRY)
-            .map_err(Failure::Stopped)?;
-        let job = Job {
-            program: Arc::clone(&self.program),
-            frozen: self.frozen.clone(),
-            goal: group.goal(&self.program),
-            start: self.found.best.values.clone(),
-            effort: self.effort,
-        };
-        let claim = worker::run(job, budget)?;
-        self.adopt(&claim);
-=======
         let goal = group.goal(&self.program);
         let mut claim = self.run_once(&goal, budget)?;
         for _ in 0..REFUSED_MAX {
@@ -193,7 +178,6 @@ impl Search {
             self.frozen.push(Row::other_than(decisions));
             claim = self.run_once(&goal, budget)?;
         }
->>>>>>> main
         self.note(group, &claim);
         match claim.is_out_of_time {
             true => Err(Failure::Stopped(Stop::TimeBudget)),
