@@ -4,6 +4,7 @@
 //! * [`ssp`]: successive shortest paths on vector costs, which shares no code with the simplex;
 //! * [`networks`]: the simplex against it, and against HiGHS on a sample;
 //! * [`snapshots`]: whole plans against it, on a network without hubs;
+//! * [`sets`]: plans for whole replica sets against an integer program over whole choices, and what they promise;
 //! * [`warm`]: plans over sequences of edits, with the last prices, garbled ones and none;
 //! * [`run`]: all of them, case by case, up to the first mismatch;
 //! * [`deadlines`]: how late solves stop.
@@ -20,6 +21,8 @@ mod choices;
 mod family;
 #[path = "../../solver/tests/support/highs.rs"]
 mod highs;
+#[path = "../../solver/tests/leaders/layouts.rs"]
+mod layouts;
 #[allow(dead_code)] // likewise
 #[path = "../../benches/random/mod.rs"]
 mod random;
@@ -29,6 +32,7 @@ mod rng;
 pub mod deadlines;
 pub mod networks;
 pub mod run;
+pub mod sets;
 pub mod snapshots;
 pub mod ssp;
 pub mod warm;

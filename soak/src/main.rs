@@ -4,8 +4,12 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::{Parser, Subcommand};
-use shardflow_soak::deadlines;
 use shardflow_soak::run::{self, Check, Mismatch};
+use shardflow_soak::{deadlines, sets};
+use shardflow_solver::strategy::Planner;
+
+/// How many cases of replica sets a run is silent for.
+const PROGRESS_EVERY: u64 = 20;
 
 #[derive(Parser)]
 #[command(name = "soak", about = "Compares the solver with a second algorithm")]
@@ -27,6 +31,19 @@ enum Command {
         /// One kind of check instead of the mixture.
         #[arg(long)]
         only: Option<Check>,
+    },
+    /// Whole replica sets against an integer program; exit status 1 where something is wrong, or fewer than 95 of 100
+    /// answers are the best.
+    Sets {
+        /// How many.
+        #[arg(long, default_value_t = 300)]
+        count: u64,
+        /// Of the whole run.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// The greedy tiers instead of the engine that fits; of them, only the plan is checked.
+        #[arg(long)]
+        tiers: bool,
     },
     /// How late solves stop; exit status 1 where one in a thousand is more than 50 ms late.
     Deadlines {
@@ -56,6 +73,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     match Arguments::parse().command {
         Command::Run { count, seed, only } => soak(seed, count, only),
+        Command::Sets { count, seed, tiers } => sets(seed, count, tiers),
         Command::Deadlines { count, seed, sizes } => deadlines(seed, count, &sizes),
         Command::Case { check, seed } => match run::case(check, seed) {
             Ok(seen) => {
@@ -87,14 +105,34 @@ fn soak(seed: u64, count: u64, only: Option<Check>) -> ExitCode {
     }
 }
 
+fn sets(seed: u64, count: u64, tiers: bool) -> ExitCode {
+    let planner = match tiers {
+        true => Planner::GreedyTiers,
+        false => Planner::Auto,
+    };
+    let started = Instant::now();
+    let measured = sets::measure(seed, count, planner, |done| {
+        if done.is_multiple_of(PROGRESS_EVERY) {
+            let seconds = started.elapsed().as_secs();
+            eprintln!("{done} of {count} cases, {seconds} s");
+        }
+    });
+    println!("{measured}");
+    exit_code(measured.is_good())
+}
+
+fn exit_code(is_good: bool) -> ExitCode {
+    match is_good {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    }
+}
+
 fn deadlines(seed: u64, count: usize, sizes: &[String]) -> ExitCode {
     match deadlines::measure(seed, count, sizes, |solve| eprintln!("{solve}")) {
         Ok(measured) => {
             println!("{measured}");
-            match measured.is_in_time() {
-                true => ExitCode::SUCCESS,
-                false => ExitCode::FAILURE,
-            }
+            exit_code(measured.is_in_time())
         }
         Err(fault) => {
             println!("{fault}");
