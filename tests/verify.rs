@@ -154,7 +154,7 @@ fn no_claim_can_be_changed_unseen() {
         ("plan.moves[0].detour: \"true\": is \"false\"", |r| {
             plan(r).moves[0].detour = true;
         }),
-        ("plan.moves[0].blocked", |r| {
+        ("are made beside or after blocked ones", |r| {
             plan(r).moves[0].blocked = "because".into();
         }),
         ("plan.moves[0].bytes", |r| plan(r).moves[0].bytes += 5),
@@ -456,23 +456,6 @@ fn optimality_without_a_certificate_is_not_taken_for_checked() {
     let refuted = "report.ranks[12].bound";
     let faults = faults(&request, &tiers);
     assert!(faults.iter().any(|f| f.starts_with(refuted)), "{faults:?}");
-}
-
-#[test]
-fn a_proof_that_no_certificate_can_give_is_a_fault() {
-    let mut request = request();
-    let snapshot = request.snapshot.as_mut().unwrap();
-    for stream in &mut snapshot.streams {
-        stream.replication_factor = 2;
-    }
-    request.options = with(pb::Planner::GreedyTiers, true);
-    let mut response = planned(&request);
-    assert_eq!(faults(&request, &response), [""; 0]);
-    boast(&mut response);
-    let faults = faults(&request, &response);
-    let refuted = "no certificate can prove";
-    assert!(faults.iter().all(|f| f.contains(refuted)), "{faults:?}");
-    assert_eq!(faults.len(), 15);
 }
 
 #[test]

@@ -25,7 +25,7 @@ pub use oversized::oversized;
 use crate::budget::{Budget, Stop};
 use crate::certificate::Certificate;
 use crate::cost::{Cost, RANKS, evaluate_within};
-use crate::greedy::felix;
+use crate::greedy::{felix, swap};
 use crate::hint::PriceHint;
 use crate::mip::{self, Effort};
 use crate::model::current;
@@ -273,15 +273,16 @@ impl<'p> Search<'p> {
     }
 }
 
-/// The better of the present layout and the tiers' plan.
+/// The best of the present layout, the tiers' plan, and exchanges from there.
 fn best_start(problem: &Problem, budget: &mut Budget<'_>) -> Result<Vec<Assignment>, Stop> {
     let present = current::placement_within(problem, &mut budget.pace())?;
     let tiers = felix::plan(problem, budget)?;
     let cost = |placement: &[Assignment]| {
         evaluate_within(problem, |at| &placement[at], &mut budget.pace())
     };
-    Ok(match cost(&tiers)?.0 < cost(&present)?.0 {
+    let better = match cost(&tiers)?.0 < cost(&present)?.0 {
         true => tiers,
         false => present,
-    })
+    };
+    swap::plan(problem, &better, budget)
 }

@@ -37,6 +37,7 @@ mod cat;
 mod copies;
 mod export;
 mod nodes;
+mod notes;
 mod reroute;
 mod shards;
 mod snapshot;

@@ -217,6 +217,12 @@ impl<'a> Teller<'a> {
                 ));
             }
         }
+        if !planned.unplaced_detail.is_empty() {
+            text.push_str(&format!("; {}", planned.unplaced_detail));
+        }
+        if let Some(step) = moves.iter().find(|step| !step.blocked.is_empty()) {
+            text.push_str(&format!("; its move is blocked: {}", step.blocked));
+        }
         text
     }
 

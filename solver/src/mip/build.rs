@@ -43,13 +43,31 @@ pub(super) struct Choice {
     pub(super) id: ShardId,
     /// In canonical order of brokers.
     pub(super) candidates: Vec<Candidate>,
+    /// Most followers.
+    pub(super) followers_max: i128,
+}
+
+impl Choice {
+    /// How much the costs of its decisions may differ: one of them leads, or none, and so many follow.
+    fn reach(&self, costs: &[i128]) -> i128 {
+        let span = |columns: &mut dyn Iterator<Item = Column>| {
+            let (least, most) = columns.fold((0, 0), |(least, most), column| {
+                let cost = costs[column.index()];
+                (cost.min(least), cost.max(most))
+            });
+            most - least
+        };
+        let leads = span(&mut self.candidates.iter().map(|c| c.lead));
+        let follows = span(&mut self.candidates.iter().filter_map(|c| c.follow));
+        leads + self.followers_max * follows
+    }
 }
 
 /// A problem as a programme, and the way back.
 pub(super) struct Model {
     pub(super) program: Arc<Program>,
-    /// By rank, how much two placements may differ; `None` where that may be much.
-    pub(super) reaches: [Option<i64>; RANKS],
+    /// By rank, how much two placements may differ at most.
+    pub(super) reaches: [i128; RANKS],
     choices: Vec<Choice>,
     /// Only leaders are decided; every replica stays.
     is_leadership: bool,
@@ -89,8 +107,8 @@ impl Model {
         }
         add_moves(problem, &choices, &fixed, &mut program);
         Ok(Model {
+            reaches: reaches(&program, &choices),
             program: Arc::new(program),
-            reaches: reaches(problem, &choices),
             choices,
             is_leadership: problem.policy.roles == Roles::LeadershipOnly,
         })
@@ -145,21 +163,20 @@ impl Model {
     }
 }
 
-/// The ranks that differ by no more than replicas, leaders or zones of the free shards.
-fn reaches(problem: &Problem, choices: &[Choice]) -> [Option<i64>; RANKS] {
-    let shards = choices.len() as i64;
-    let factor = |choice: &Choice| {
-        let stream = problem.shard(choice.id).stream;
-        i64::from(problem.replication_factor(stream))
-    };
-    let replicas = choices.iter().map(factor).sum::<i64>();
-    let mut reaches = [None; RANKS];
-    reaches[Rank::UnplacedLeaders as usize] = Some(shards);
-    reaches[Rank::UnplacedFollowers as usize] = Some(replicas);
-    reaches[Rank::ZonesLost as usize] = Some(replicas);
-    reaches[Rank::Copies as usize] = Some(replicas);
-    reaches[Rank::LeaderChanges as usize] = Some(2 * shards);
-    reaches
+/// By rank, how much two placements may differ at most: what decisions differ by, shard by shard, and what fills do.
+fn reaches(program: &Program, choices: &[Choice]) -> [i128; RANKS] {
+    Rank::ALL.map(|rank| {
+        let mut costs = vec![0; program.widths().len()];
+        for &(column, cost) in program.goal(rank) {
+            costs[column.index()] += i128::from(cost);
+        }
+        let own = choices.iter().map(|choice| choice.reach(&costs));
+        let fills = program
+            .fills()
+            .iter()
+            .map(|fill| fill.reach(&costs, program.widths()));
+        own.sum::<i128>() + fills.sum::<i128>()
+    })
 }
 
 /// What shards that are not free hold.

@@ -10,8 +10,7 @@ use super::program::{Program, Row, Terms, sum};
 use super::worker::{self, Claim, Failure, Job};
 use super::{Effort, Status};
 
-/// Largest value, at the best solution so far, of ranks that are minimised as one: far below what a float's tolerance makes
-/// of it.
+/// Furthest that ranks which are minimised as one may reach: a bound within a millionth of a millionth of that is exact.
 const MERGED_MAX: i128 = 1 << 24;
 
 /// Work charged per entry of the matrix for each run.
@@ -77,8 +76,8 @@ struct Search {
     program: Arc<Program>,
     /// By rank, what a solution costs beyond its goal.
     constants: [i128; RANKS],
-    /// By rank, how much two solutions may differ; `None` where that is not known to be little.
-    reaches: [Option<i64>; RANKS],
+    /// By rank, how much two solutions may differ at most.
+    reaches: [i128; RANKS],
     effort: Effort,
     /// Keeps the ranks done at their values.
     frozen: Vec<Row>,
@@ -144,22 +143,12 @@ impl Search {
         let mut group = Group {
             ranks: vec![Rank::ALL[first]],
             factors: vec![1],
+            reach: self.reaches[first],
         };
         for &rank in &Rank::ALL[first + 1..] {
-            let Some(reach) = self.reaches[rank as usize] else {
+            let Some(wider) = group.with(rank, self.reaches[rank as usize]) else {
                 break;
             };
-            let mut wider = Group {
-                ranks: group.ranks.clone(),
-                factors: (group.factors.iter())
-                    .map(|factor| factor * (i128::from(reach) + 1))
-                    .collect(),
-            };
-            wider.ranks.push(rank);
-            wider.factors.push(1);
-            if wider.value(&self.found.best.cost) > MERGED_MAX {
-                break;
-            }
             group = wider;
         }
         group
@@ -246,11 +235,11 @@ impl Search {
         let bound = bound.filter(|&bound| bound < value).map_or(0, |bound| {
             let others =
                 (group.ranks[1..].iter().zip(&group.factors[1..])).map(|(&rank, factor)| {
-                    i128::from(self.reaches[rank as usize].unwrap_or(0)) * factor
+                    (i128::from(best[rank]) + self.reaches[rank as usize]) * factor
                 });
             let rest = bound - others.sum::<i128>();
-            rest.div_euclid(group.factors[0]) as i64
-                + i64::from(rest.rem_euclid(group.factors[0]) > 0)
+            let factor = group.factors[0];
+            (rest.div_euclid(factor) + i128::from(rest.rem_euclid(factor) > 0)).max(0) as i64
         });
         let bound = bound.max(self.floor(first)).min(best[first]);
         self.found.bounds[first as usize] = Some(bound);
@@ -261,9 +250,31 @@ impl Search {
 struct Group {
     ranks: Vec<Rank>,
     factors: Vec<i128>,
+    /// How much the sum may differ.
+    reach: i128,
 }
 
 impl Group {
+    /// With one rank more, of that reach; `None` where the sum would reach too far.
+    fn with(&self, rank: Rank, reach: i128) -> Option<Self> {
+        let factor = reach.checked_add(1)?;
+        let wider = self.reach.checked_mul(factor)?.checked_add(reach)?;
+        let fits = wider
+            <= std::env::var("MERGE")
+                .ok()
+                .map_or(MERGED_MAX, |m| m.parse().unwrap());
+        fits.then(|| Group {
+            ranks: self.ranks.iter().copied().chain([rank]).collect(),
+            factors: self
+                .factors
+                .iter()
+                .map(|own| own * factor)
+                .chain([1])
+                .collect(),
+            reach: wider,
+        })
+    }
+
     fn value(&self, cost: &Cost) -> i128 {
         let ranks = self.ranks.iter().zip(&self.factors);
         ranks

@@ -87,6 +87,19 @@ pub(super) struct Fill {
     pub(super) is_count: bool,
 }
 
+impl Fill {
+    /// How much the costs of its columns may differ: none of them is filled, or some, or all.
+    pub(super) fn reach(&self, costs: &[i128], widths: &[i64]) -> i128 {
+        let (mut cost, mut least, mut most) = (0, 0, 0);
+        for at in self.columns.start as usize..self.columns.end as usize {
+            cost += costs[at] * i128::from(widths[at]);
+            least = cost.min(least);
+            most = cost.max(most);
+        }
+        most - least
+    }
+}
+
 /// The programme. Its goals, one a rank, are to be minimised in order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Program {

@@ -13,6 +13,9 @@
 //! 5. the rest: no item of it lowers a spread by itself, it is moved for its cost;
 //! 6. what was stuck, again, as long as some of it goes and at most so many times; what is left then is blocked.
 //!
+//! Where that leaves moves blocked or takes detours, a second order spares bytes: what leaves a broker that is short of
+//! them goes first, whatever its reason. The one with less trouble is taken.
+//!
 //! What [`Room`] commits to make room, or together with an item so that breaches don't grow, takes the reason of the item
 //! it serves (a stronger reason of its own stays). Otherwise every move has the reason of what it does itself: one that
 //! mends a count is made for `RULE`, whatever else its shard does in the step.
@@ -42,19 +45,38 @@ pub(super) fn order(
     pace: &mut Pace<'_>,
 ) -> Result<(Vec<Move>, Vec<SpreadRow>), Stop> {
     let (changed, last) = changes(problem, placement, pace)?;
-    let level = Level::new(problem, placement, &changed, &last.0, pace)?;
-    let mut agenda = Agenda {
-        problem,
-        placement,
-        room: Room::new(problem, &last),
-        log: Log::new(problem, level, Mending::new(problem, &last)),
-        shifts: Vec::new(),
-        changes: Vec::new(),
-        onward: Vec::new(),
+    let mut ordered = |spares_bytes: bool| {
+        let level = Level::new(problem, placement, &changed, &last.0, pace)?;
+        let mut agenda = Agenda {
+            problem,
+            placement,
+            room: Room::new(problem, &last, spares_bytes),
+            log: Log::new(problem, level, Mending::new(problem, &last)),
+            shifts: Vec::new(),
+            changes: Vec::new(),
+            onward: Vec::new(),
+        };
+        agenda.collect(&changed, pace)?;
+        agenda.run(pace)?;
+        Ok(agenda.log.finish())
     };
-    agenda.collect(&changed, pace)?;
-    agenda.run(pace)?;
-    Ok(agenda.log.finish())
+    let ordered_first = ordered(false)?;
+    let troubles = troubles(&ordered_first.0);
+    if troubles == (0, 0) {
+        return Ok(ordered_first);
+    }
+    let sparing = ordered(true)?;
+    Ok(match self::troubles(&sparing.0) < troubles {
+        true => sparing,
+        false => ordered_first,
+    })
+}
+
+/// How many moves are blocked, and how many belong to detours.
+fn troubles(moves: &[Move]) -> (usize, usize) {
+    let blocked = moves.iter().filter(|m| m.blocked.is_some());
+    let detours = moves.iter().filter(|m| m.detour);
+    (blocked.count(), detours.count())
 }
 
 /// The shards that change, and the counts and loads they lead to.
@@ -388,11 +410,11 @@ impl<'a> Agenda<'a> {
                     self.room.unstick(stuck);
                     takes_detours = true;
                 }
-                Placed::Deadlock(deadlock) => {
-                    match self.take_detour(&deadlock.waits, item, reason, pace)? {
+                Placed::Deadlock(waits, finder) => {
+                    match self.take_detour(&waits, item, reason, pace)? {
                         Some((of, onward)) if of == item => item = onward,
                         Some((_, onward)) => self.onward.push(onward),
-                        None => self.room.give_up(deadlock.last),
+                        None => self.room.deny(finder),
                     }
                 }
             }

@@ -84,6 +84,8 @@ struct Item {
     is_on_path: bool,
     /// Nothing makes room for it at the moment.
     is_stuck: bool,
+    /// It found a deadlock that nothing led out of.
+    is_denied: bool,
 }
 
 /// Counts, caps, and the items that remain.
@@ -100,6 +102,11 @@ pub(super) struct Room {
     balance: Balance,
     /// Items that are stuck, in the order in which they were found to be.
     stuck: Vec<u32>,
+    denied: Vec<u32>,
+    /// By broker: bytes that are still to arrive.
+    due: Vec<i64>,
+    /// Whether what leaves a broker goes before what arrives there, where it can.
+    spares_bytes: bool,
     brokers: u32,
     zones: u32,
 }
@@ -145,7 +152,7 @@ fn caps(problem: &Problem) -> Vec<i64> {
 
 impl Room {
     /// The present layout, `last` being the counts and loads of the plan.
-    pub(super) fn new(problem: &Problem, last: &(Counts, Loads)) -> Self {
+    pub(super) fn new(problem: &Problem, last: &(Counts, Loads), spares_bytes: bool) -> Self {
         let limits = &problem.limits;
         let (brokers, zones) = (problem.brokers.len() as u32, problem.zones.len() as u32);
         let mut cap = caps(problem);
@@ -179,6 +186,9 @@ impl Room {
             group: Group::new(resources),
             balance,
             stuck: Vec::new(),
+            denied: Vec::new(),
+            due: vec![0; brokers as usize],
+            spares_bytes,
             brokers,
             zones,
         }
@@ -282,6 +292,7 @@ impl Room {
             next: NIL,
         }));
         self.balance.expect(own);
+        self.expect_bytes(start..self.effects.len() as u32, 1);
         self.items.push(Item {
             effects: start..self.effects.len() as u32,
             own,
@@ -290,6 +301,7 @@ impl Room {
             is_linked: false,
             is_on_path: false,
             is_stuck: false,
+            is_denied: false,
         });
         item
     }
@@ -312,6 +324,19 @@ impl Room {
         self.set_linked(item, false, false);
         self.items[item as usize].is_done = true;
         self.balance.expect(-self.items[item as usize].own);
+        self.expect_bytes(self.items[item as usize].effects.clone(), -1);
+    }
+
+    fn expect_bytes(&mut self, effects: Range<u32>, sign: i64) {
+        let first = self.bytes(0);
+        for e in &self.effects[effects.start as usize..effects.end as usize] {
+            if e.resource >= first
+                && e.delta > 0
+                && let Some(due) = self.due.get_mut((e.resource - first) as usize)
+            {
+                *due += sign * e.delta;
+            }
+        }
     }
 
     pub(super) fn is_done(&self, item: u32) -> bool {
@@ -334,9 +359,10 @@ impl Room {
         changes.iter().all(|&(r, by)| self.lacks(r, by).is_none())
     }
 
-    /// Whether so many bytes fit on a broker.
-    pub(super) fn has_byte_room(&self, broker: u32, size: i64) -> bool {
-        self.lacks(self.bytes(broker), size).is_none()
+    /// Whether one more replica of that size fits on a broker.
+    pub(super) fn has_replica_room(&self, broker: u32, size: i64) -> bool {
+        let changes = [(self.replicas(broker), 1), (self.bytes(broker), size)];
+        changes.iter().all(|&(r, by)| self.lacks(r, by).is_none())
     }
 
     /// Whether an item with these changes would fit by itself.
@@ -420,6 +446,7 @@ impl Room {
         self.set_linked(item, false, false);
         self.items[item as usize].is_done = true;
         self.balance.commit(self.breaches_of(item));
+        self.expect_bytes(self.items[item as usize].effects.clone(), -1);
         for at in self.items[item as usize].effects.clone() {
             let Effect {
                 resource, delta, ..

@@ -7,7 +7,9 @@
 //! * no broker could ever help: `NO_BROKER`;
 //! * all of them are in zones that hold as much of this shard as `max_replicas_per_zone` allows: `ZONE_RULE`;
 //! * the others are all in zones at their maximum: `ZONE_LIMIT`;
-//! * of the rest, all are full: `BROKER_CAP`.
+//! * of the rest, all are full: `BROKER_CAP`;
+//! * those that aren't have no capacity for its rate: `RATE`;
+//! * those that have are short of bytes below their watermarks: `DISK`.
 //!
 //! Complexity: O(brokers) for each kind of want, which shards of a stream that hold replicas in the same places share;
 //! thousands of new shards of one stream are explained once.
@@ -17,7 +19,7 @@ use std::collections::HashMap;
 use super::{Shortfall, ShortfallReason};
 use crate::budget::{Pace, Stop};
 use crate::snapshot::{
-    Assignment, BrokerId, Counts, Problem, Roles, Shard, ShardId, StreamId, ZoneId,
+    Assignment, BrokerId, Counts, Limits, Loads, Problem, Roles, Shard, ShardId, StreamId, ZoneId,
 };
 
 /// How many brokers or zones a detail names.
@@ -39,10 +41,14 @@ pub(super) fn shortfalls(
     if lacking.is_empty() {
         return Ok(Vec::new());
     }
-    let mut counts = Counts::zero(problem.brokers.len(), problem.zones.len());
-    for assignment in placement {
+    let mut held = Held {
+        counts: Counts::zero(problem.brokers.len(), problem.zones.len()),
+        loads: Loads::zero(problem.brokers.len()),
+    };
+    for (assignment, shard) in placement.iter().zip(&problem.shards) {
         pace.step(1)?;
-        counts.add(&problem.brokers, assignment, 1);
+        held.counts.add(&problem.brokers, assignment, 1);
+        held.loads.add(&problem.brokers, shard, assignment, 1);
     }
     let mut known: HashMap<ShardWant, (ShortfallReason, String)> = HashMap::new();
     let mut shortfalls = Vec::with_capacity(lacking.len());
@@ -53,7 +59,7 @@ pub(super) fn shortfalls(
         let explained = known.entry(want).or_insert_with_key(|want| {
             let advocate = Advocate {
                 problem,
-                counts: &counts,
+                held: &held,
                 want,
             };
             advocate.explain()
@@ -67,6 +73,12 @@ pub(super) fn shortfalls(
     Ok(shortfalls)
 }
 
+/// What brokers and zones hold in the plan.
+struct Held {
+    counts: Counts,
+    loads: Loads,
+}
+
 /// Everything about a shard that decides its explanation.
 #[derive(PartialEq, Eq, Hash)]
 struct ShardWant {
@@ -78,6 +90,9 @@ struct ShardWant {
     held: Vec<BrokerId>,
     /// Zones that may hold no more of the shard.
     closed_zones: Vec<ZoneId>,
+    /// Bytes of a replica and rate of its leader; 0 where nothing binds them.
+    size_bytes: i64,
+    rate: i64,
 }
 
 fn want(problem: &Problem, shard: &Shard, plan: &Assignment) -> Option<ShardWant> {
@@ -90,6 +105,10 @@ fn want(problem: &Problem, shard: &Shard, plan: &Assignment) -> Option<ShardWant
     }
     let mut held: Vec<BrokerId> = problem.live(plan).collect();
     held.sort_unstable();
+    let (size_bytes, rate) = match problem.has_loads() {
+        true => (shard.size_bytes, shard.rate),
+        false => (0, 0),
+    };
     Some(ShardWant {
         stream: shard.stream,
         lacks_leader,
@@ -97,6 +116,8 @@ fn want(problem: &Problem, shard: &Shard, plan: &Assignment) -> Option<ShardWant
         is_pinned: shard.is_pinned,
         closed_zones: closed_zones(problem, shard, &held),
         held,
+        size_bytes,
+        rate,
     })
 }
 
@@ -134,11 +155,39 @@ enum Hold {
     Rule(ZoneId),
     Zone(ZoneId, What),
     Broker(What),
+    Rate,
+    Disk,
+}
+
+/// Who is held back by what.
+#[derive(Default)]
+struct Holds {
+    free: Few,
+    rules: Few,
+    zones: Few,
+    brokers: Few,
+    rates: Few,
+    disks: Few,
+}
+
+impl Holds {
+    /// What stands in the way last.
+    fn reason(&self) -> ShortfallReason {
+        let reasons = [
+            (&self.disks, ShortfallReason::Disk),
+            (&self.rates, ShortfallReason::Rate),
+            (&self.brokers, ShortfallReason::BrokerCap),
+            (&self.zones, ShortfallReason::ZoneLimit),
+            (&self.rules, ShortfallReason::ZoneRule),
+        ];
+        let found = reasons.iter().find(|(few, _)| !few.is_empty());
+        found.map_or(ShortfallReason::NoBroker, |found| found.1)
+    }
 }
 
 struct Advocate<'a> {
     problem: &'a Problem,
-    counts: &'a Counts,
+    held: &'a Held,
     want: &'a ShardWant,
 }
 
@@ -150,84 +199,98 @@ impl Advocate<'_> {
                 format!("{lacking}: the shard is pinned and keeps its replicas as they are");
             return (ShortfallReason::NoBroker, detail);
         }
-        let (mut free, mut rules) = (Few::default(), Few::default());
-        let (mut zones, mut brokers) = (Few::default(), Few::default());
+        let holds = self.holds();
+        let detail = format!("{lacking}: {}", self.in_words(&holds));
+        (holds.reason(), detail)
+    }
+
+    /// Asks every broker; a zone is named once.
+    fn holds(&self) -> Holds {
+        let mut holds = Holds::default();
         let mut is_named = vec![[false; 2]; self.problem.zones.len()];
         let mut is_first =
             |zone: ZoneId, list: usize| !std::mem::replace(&mut is_named[zone.index()][list], true);
         for broker in self.problem.broker_ids() {
+            let id = &self.problem.broker(broker).id;
+            let (limits, loads) = (&self.problem.limits.loads_in_force, &self.held.loads);
+            let left = |limits: &[i64], loads: &[i64], unit: &str| {
+                let left = (limits[broker.index()] - loads[broker.index()]).max(0);
+                format!("{id} ({left}{unit} left)")
+            };
             match self.hold(broker) {
                 None => {}
-                Some(Hold::Nothing) => free.add(|| self.problem.broker(broker).id.clone()),
+                Some(Hold::Nothing) => holds.free.add(|| id.clone()),
                 Some(Hold::Rule(zone)) if is_first(zone, 0) => {
-                    rules.add(|| self.problem.zones[zone.index()].name.clone());
+                    let zone = &self.problem.zones[zone.index()];
+                    holds.rules.add(|| zone.name.clone());
                 }
-                Some(Hold::Zone(zone, what)) if is_first(zone, 1) => zones.add(|| {
-                    let (zone, counts) = (zone.index(), self.counts);
-                    let in_zone = &self.problem.zones[zone];
-                    match what {
-                        What::Leaders => full(
-                            &in_zone.name,
-                            what,
-                            counts.zone_leaders[zone],
-                            in_zone.max_leaders,
-                        ),
-                        What::Replicas => full(
-                            &in_zone.name,
-                            what,
-                            counts.zone_replicas[zone],
-                            in_zone.max_replicas,
-                        ),
-                    }
-                }),
+                Some(Hold::Zone(zone, what)) if is_first(zone, 1) => {
+                    holds.zones.add(|| self.full_zone(zone, what));
+                }
                 Some(Hold::Rule(_) | Hold::Zone(..)) => {}
-                Some(Hold::Broker(what)) => brokers.add(|| {
-                    let (at, counts) = (broker.index(), self.counts);
-                    let listed = self.problem.broker(broker);
-                    match what {
-                        What::Leaders => {
-                            full(&listed.id, what, counts.leaders[at], listed.max_leaders)
-                        }
-                        What::Replicas => {
-                            full(&listed.id, what, counts.replicas[at], listed.max_replicas)
-                        }
-                    }
-                }),
+                Some(Hold::Broker(what)) => holds.brokers.add(|| self.full_broker(broker, what)),
+                Some(Hold::Rate) => holds.rates.add(|| left(&limits.rates, &loads.rates, "")),
+                Some(Hold::Disk) => holds
+                    .disks
+                    .add(|| left(&limits.bytes, &loads.bytes, " bytes")),
             }
         }
-        let reason = if !brokers.is_empty() {
-            ShortfallReason::BrokerCap
-        } else if !zones.is_empty() {
-            ShortfallReason::ZoneLimit
-        } else if !rules.is_empty() {
-            ShortfallReason::ZoneRule
-        } else {
-            ShortfallReason::NoBroker
-        };
+        holds
+    }
+
+    fn in_words(&self, holds: &Holds) -> String {
         let mut parts = Vec::new();
-        if !free.is_empty() {
-            parts.push(format!(
-                "{} would have room, which this plan does not use",
-                free.in_words()
-            ));
-        }
-        if !brokers.is_empty() {
-            parts.push(format!("full: {}", brokers.in_words()));
-        }
-        if !zones.is_empty() {
-            parts.push(format!("zones at their maximum: {}", zones.in_words()));
-        }
-        if let (Some(limit), false) = (self.problem.policy.max_replicas_per_zone, rules.is_empty())
-        {
-            parts.push(format!(
-                "max_replicas_per_zone {limit} reached in {}",
-                rules.in_words()
-            ));
-        }
+        let mut add = |few: &Few, text: &dyn Fn(String) -> String| {
+            if !few.is_empty() {
+                parts.push(text(few.in_words()));
+            }
+        };
+        add(&holds.free, &|brokers| {
+            format!("{brokers} would have room, which this plan does not use")
+        });
+        add(&holds.disks, &|brokers| {
+            let size = self.want.size_bytes;
+            format!("disks without room for its {size} bytes: {brokers}")
+        });
+        add(&holds.rates, &|brokers| {
+            let rate = self.want.rate;
+            format!("capacities without room for its rate {rate}: {brokers}")
+        });
+        add(&holds.brokers, &|brokers| format!("full: {brokers}"));
+        add(&holds.zones, &|zones| {
+            format!("zones at their maximum: {zones}")
+        });
+        let limit = self.problem.policy.max_replicas_per_zone.unwrap_or(0);
+        add(&holds.rules, &|zones| {
+            format!("max_replicas_per_zone {limit} reached in {zones}")
+        });
         if parts.is_empty() {
             parts.push(self.nobody());
         }
-        (reason, format!("{lacking}: {}", parts.join("; ")))
+        parts.join("; ")
+    }
+
+    fn full_zone(&self, zone: ZoneId, what: What) -> String {
+        let (at, counts) = (zone.index(), &self.held.counts);
+        let zone = &self.problem.zones[at];
+        match what {
+            What::Leaders => full(&zone.name, what, counts.zone_leaders[at], zone.max_leaders),
+            What::Replicas => full(
+                &zone.name,
+                what,
+                counts.zone_replicas[at],
+                zone.max_replicas,
+            ),
+        }
+    }
+
+    fn full_broker(&self, broker: BrokerId, what: What) -> String {
+        let (at, counts) = (broker.index(), &self.held.counts);
+        let broker = self.problem.broker(broker);
+        match what {
+            What::Leaders => full(&broker.id, what, counts.leaders[at], broker.max_leaders),
+            What::Replicas => full(&broker.id, what, counts.replicas[at], broker.max_replicas),
+        }
     }
 
     fn lacking(&self) -> String {
@@ -279,7 +342,8 @@ impl Advocate<'_> {
 
     /// Whether one more leader, one more replica, or both fit there.
     fn cap(&self, broker: BrokerId, leads: bool, enters: bool) -> Hold {
-        let (counts, limits) = (self.counts, &self.problem.limits.in_force);
+        let (counts, limits) = (&self.held.counts, &self.problem.limits.in_force);
+        let (loads, loads_in_force) = (&self.held.loads, &self.problem.limits.loads_in_force);
         let zone = self.problem.zone_of(broker);
         let (b, z) = (broker.index(), zone.index());
         if leads && counts.zone_leaders[z] >= limits.zone_leaders[z] {
@@ -290,10 +354,25 @@ impl Advocate<'_> {
             Hold::Broker(What::Leaders)
         } else if enters && counts.replicas[b] >= limits.replicas[b] {
             Hold::Broker(What::Replicas)
+        } else if leads && is_above(loads.rates[b], self.want.rate, loads_in_force.rates[b]) {
+            Hold::Rate
+        } else if enters
+            && is_above(
+                loads.bytes[b],
+                self.want.size_bytes,
+                loads_in_force.bytes[b],
+            )
+        {
+            Hold::Disk
         } else {
             Hold::Nothing
         }
     }
+}
+
+/// Whether one more of that amount would be too much.
+fn is_above(load: i64, amount: i64, limit: i64) -> bool {
+    amount > 0 && limit != Limits::NONE && load.saturating_add(amount) > limit
 }
 
 /// A broker or zone that has all it may have.

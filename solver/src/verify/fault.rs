@@ -58,13 +58,13 @@ pub enum Rule {
     Contradiction,
     /// Steps are numbered from 1, in order, without holes.
     StepNumbers,
-    /// A move names the brokers that its kind needs, and no others.
+    /// A move names the brokers that its kind needs, and no others; only copies make detours; what is blocked has a cause.
     MoveShape,
     /// A move starts from a live replica that is there.
     MoveSource,
     /// A move goes to a broker that may take the role.
     MoveTarget,
-    /// All moves of a shard are in one step, but for the promotion of a failover.
+    /// All moves of a shard are in one step, but for the promotion of a failover and for a detour, which leads on.
     MoveSplit,
     /// No step adds breaches, but for a leader where there was none, or where the plan itself adds them.
     StepBreaches,

@@ -253,7 +253,8 @@ fn check_blocked(moves: &[Move], faults: &mut Vec<Fault>) {
     }
 }
 
-/// Whether ids exist and the brokers named are those that the kind of move needs.
+/// Whether ids exist, the brokers named are those that the kind of move needs, only copies make detours, and what is blocked
+/// has a cause.
 fn is_well_formed(problem: &Problem, step: &Move, faults: &mut Vec<Fault>) -> bool {
     if step.shard.index() >= problem.shards.len() {
         let what = format!("the snapshot has no shard number {}", step.shard.0);
@@ -274,11 +275,17 @@ fn is_well_formed(problem: &Problem, step: &Move, faults: &mut Vec<Fault>) -> bo
     };
     let fits = step.to.is_some() == wants_to
         && wants_from.is_none_or(|wants| step.from.is_some() == wants);
-    if !fits {
-        let named = |b: Option<BrokerId>| b.map_or("no broker", |b| &problem.brokers[b.index()].id);
+    let named = |b: Option<BrokerId>| b.map_or("no broker", |b| &problem.brokers[b.index()].id);
+    let what = if !fits {
         let (from, to) = (named(step.from), named(step.to));
-        let what = format!("{name} does not go from {from} to {to}");
-        faults.push(Fault::of_shard(problem, Rule::MoveShape, step.shard, what));
-    }
-    fits
+        format!("{name} does not go from {from} to {to}")
+    } else if step.detour && step.kind != MoveKind::Copy {
+        format!("{name} is no detour")
+    } else if step.blocked.as_ref().is_some_and(String::is_empty) {
+        format!("{name} is blocked without a cause")
+    } else {
+        return true;
+    };
+    faults.push(Fault::of_shard(problem, Rule::MoveShape, step.shard, what));
+    false
 }

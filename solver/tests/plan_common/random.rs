@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use shardflow_solver::input::{ShardInput, StreamInput, ZoneLimitInput};
 use shardflow_solver::snapshot::{Assignment, BrokerId, BrokerState, Counts, Problem, Roles};
+use shardflow_solver::verify;
 
 use super::{Cluster, Live};
 
@@ -246,4 +247,104 @@ pub(crate) fn unwanted_cluster(random: &mut Random) -> Cluster {
         cluster.policy.roles = Roles::LeadershipOnly;
     }
     cluster
+}
+
+/// The same with factors up to 4, and rules of zones.
+pub(crate) fn whole_cluster(random: &mut Random) -> Cluster {
+    let mut cluster = match random.below(2) {
+        0 => random_cluster(random),
+        _ => unwanted_cluster(random),
+    };
+    for stream in &mut cluster.snapshot.streams {
+        stream.replication_factor = 1 + random.below(4) as u32;
+    }
+    cluster
+}
+
+/// The same with sizes, rates, disks near what is on them, and capacities near what is led.
+pub(crate) fn loaded_cluster(random: &mut Random) -> Cluster {
+    let mut cluster = whole_cluster(random);
+    cluster.policy.disk_watermark_percent = Some(100);
+    if random.chance(50) {
+        for broker in &mut cluster.snapshot.brokers {
+            (broker.max_leaders, broker.max_replicas) = (None, None);
+        }
+        cluster.policy.zone_limits.clear();
+    }
+    for shard in &mut cluster.snapshot.shards {
+        shard.size_bytes = 1 + random.below(9) as i64;
+        shard.rate = random.below(6) as i64;
+    }
+    let present = cluster.problem().limits.present_loads;
+    let near = |random: &mut Random, load: i64| match random.below(8) {
+        0 => (load - 1).max(1),
+        _ => load.max(1) + random.below(6) as i64,
+    };
+    for (b, broker) in cluster.snapshot.brokers.iter_mut().enumerate() {
+        if random.chance(85) {
+            broker.disk_bytes = Some(near(random, present.bytes[b]));
+            broker.disk_used_bytes = random.below(2) as i64;
+        }
+        if random.chance(30) {
+            broker.rate_capacity = Some(near(random, present.rates[b]));
+        }
+    }
+    cluster
+}
+
+/// A random target that the verifier of placements finds legal.
+pub(crate) fn legal_target(random: &mut Random, problem: &Problem) -> Vec<Assignment> {
+    let mut live: Vec<Assignment> = (problem.shards.iter())
+        .map(|shard| Live::of(problem, &shard.present).assignment())
+        .collect();
+    for (assignment, shard) in live.iter_mut().zip(&problem.shards) {
+        if problem.policy.roles == Roles::LeadersAndFollowers && !shard.is_pinned {
+            let room = problem.replication_factor(shard.stream) as usize;
+            let room = room.saturating_sub(usize::from(assignment.leader.is_some()));
+            assignment.followers.truncate(room);
+        }
+    }
+    let mut target = listed(problem, &live);
+    for _ in 0..12 * live.len() {
+        let (i, j) = (random.below(live.len()), random.below(live.len()));
+        let held = |random: &mut Random, at: usize| {
+            let held: Vec<BrokerId> = live[at].replicas().collect();
+            let any = BrokerId::at(random.below(problem.brokers.len()));
+            held.get(random.below(held.len() + 1))
+                .copied()
+                .unwrap_or(any)
+        };
+        let (b, c) = (held(random, i), held(random, j));
+        let mut next = live.clone();
+        if random.chance(50) && i != j {
+            next[i] = exchanged(&live[i], b, c);
+            next[j] = exchanged(&live[j], c, b);
+        } else {
+            next[i] = altered(random, problem, i, &live[i], b, c);
+        }
+        let whole = listed(problem, &next);
+        if verify::placement::check(problem, &whole).faults.is_empty() {
+            (live, target) = (next, whole);
+        }
+    }
+    target
+}
+
+/// With the replicas on `DOWN` brokers that stay listed.
+fn listed(problem: &Problem, live: &[Assignment]) -> Vec<Assignment> {
+    let whole = live.iter().zip(&problem.shards).map(|(live, shard)| {
+        let is_down = |b: &BrokerId| !problem.is_live(*b);
+        let mut lost: Vec<BrokerId> = shard.present.replicas().filter(is_down).collect();
+        lost.sort_unstable();
+        let factor = problem.replication_factor(shard.stream) as usize;
+        let room = match problem.policy.roles {
+            Roles::LeadershipOnly => lost.len(),
+            Roles::LeadersAndFollowers => factor.saturating_sub(live.replicas().count()),
+        };
+        let mut whole = live.clone();
+        whole.followers.extend(lost.into_iter().take(room));
+        whole.followers.sort_unstable();
+        whole
+    });
+    whole.collect()
 }

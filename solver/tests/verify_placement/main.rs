@@ -9,3 +9,4 @@ mod random;
 mod replay;
 #[path = "../support/rng.rs"]
 mod rng;
+mod steps;

@@ -11,7 +11,7 @@ use shardflow_solver::verify::{Rule, moves, placement};
 
 use crate::random::{self, Family, Random, legal_assignments, rules};
 
-fn plan(placement: Vec<Assignment>, moves: Vec<Move>) -> Plan {
+pub(crate) fn plan(placement: Vec<Assignment>, moves: Vec<Move>) -> Plan {
     Plan {
         placement,
         moves,
@@ -23,7 +23,7 @@ fn plan(placement: Vec<Assignment>, moves: Vec<Move>) -> Plan {
     }
 }
 
-fn a_move(
+pub(crate) fn a_move(
     step: u32,
     shard: u32,
     role: Role,
@@ -45,7 +45,7 @@ fn a_move(
     }
 }
 
-fn promotion(step: u32, shard: u32, from: Option<u32>, to: u32) -> Move {
+pub(crate) fn promotion(step: u32, shard: u32, from: Option<u32>, to: u32) -> Move {
     a_move(
         step,
         shard,
@@ -56,11 +56,11 @@ fn promotion(step: u32, shard: u32, from: Option<u32>, to: u32) -> Move {
     )
 }
 
-fn copy(step: u32, shard: u32, role: Role, from: u32, to: u32) -> Move {
+pub(crate) fn copy(step: u32, shard: u32, role: Role, from: u32, to: u32) -> Move {
     a_move(step, shard, role, MoveKind::Copy, Some(from), Some(to))
 }
 
-fn at(leader: Option<u32>, followers: &[u32]) -> Assignment {
+pub(crate) fn at(leader: Option<u32>, followers: &[u32]) -> Assignment {
     Assignment {
         leader: leader.map(BrokerId),
         followers: followers.iter().copied().map(BrokerId).collect(),
@@ -105,7 +105,7 @@ fn cluster(shards: &[(&str, &[&str])]) -> Problem {
     validate::build(&snapshot, &PolicyInput::default()).expect("valid")
 }
 
-fn found(problem: &Problem, placement: &[Assignment], moves: Vec<Move>) -> Vec<Rule> {
+pub(crate) fn found(problem: &Problem, placement: &[Assignment], moves: Vec<Move>) -> Vec<Rule> {
     assert_eq!(
         placement::check(problem, placement).faults,
         [],

@@ -32,8 +32,6 @@ enum Basis {
     Unreadable,
     /// No prices; other prices may prove more.
     NoPrices,
-    /// Nothing: no prices say anything about such a problem.
-    Nothing,
 }
 
 impl Recheck<'_> {
@@ -81,7 +79,7 @@ impl Recheck<'_> {
                 None => Ok(certificate),
             }
         });
-        let (certificate, mut basis) = match read {
+        let (certificate, basis) = match read {
             None => (Default::default(), Basis::NoPrices),
             Some(Ok(certificate)) => {
                 let is_proven = report.outcome() == pb::Outcome::Optimal;
@@ -103,7 +101,8 @@ impl Recheck<'_> {
             Some(Err(fault)) if basis == Basis::Certificate => self.add(fault),
             // Only a placement that breaks a hard rule costs less than the least.
             Some(Err(_)) => {}
-            None => basis = Basis::Nothing,
+            // Of prices that can't be read there is no bound, and those that can have the right shape.
+            None => {}
         }
         Shown { bounds, basis }
     }
@@ -153,7 +152,6 @@ impl Recheck<'_> {
             Basis::Certificate if known == Some(least) => return true,
             Basis::Certificate if is_shown => "the certificate proves more",
             Basis::Certificate => "the certificate does not prove it",
-            Basis::Nothing => "no certificate can prove bounds of this request",
             Basis::NoPrices | Basis::Unreadable => return is_shown,
         };
         self.add(format!("{path}.bound: {least}: {fault}"));
@@ -222,6 +220,8 @@ impl Recheck<'_> {
             Engine::NetworkSimplex
                 | Engine::Mip
                 | Engine::GreedyTiers
+                | Engine::WeightFunction
+                | Engine::Swap
                 | Engine::Current
                 | Engine::External
         ) {

@@ -47,15 +47,19 @@ pub(super) fn choice(problem: &Problem, id: ShardId, program: &mut Program) -> C
         let holds = problem.is_live(b) && shard.present.holds(b);
         holds || (!is_leadership && problem.may_enter(shard.stream, b))
     };
-    let has_followers = !is_leadership && Wanted::new(problem, shard).followers() > 0;
+    let followers_max = match is_leadership {
+        true => 0,
+        false => Wanted::new(problem, shard).followers(),
+    };
     let candidates = (problem.broker_ids().filter(may_hold)).map(|broker| Candidate {
         broker,
         lead: program.add_decision(),
-        follow: has_followers.then(|| program.add_decision()),
+        follow: (followers_max > 0).then(|| program.add_decision()),
     });
     let choice = Choice {
         id,
         candidates: candidates.collect(),
+        followers_max: followers_max as i128,
     };
     match is_leadership {
         true => add_lead_costs(problem, &choice, program),

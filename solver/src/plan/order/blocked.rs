@@ -13,8 +13,8 @@ impl Agenda<'_> {
         let waits = "and what would leave it is blocked";
         match self.room.obstacle(item) {
             Some(Obstacle::Bytes(b, left)) => format!(
-                "broker {:?} has {left} bytes left below its watermark, the copy takes {size} at both ends while it runs; \
-                 nothing that leaves the broker can go first, and no broker lends room",
+                "broker {:?} has {left} bytes left below its watermark, the copy needs {size}; \
+                 nothing that leaves it can go first, and no broker lends room",
                 broker(b)
             ),
             Some(Obstacle::Rates(b)) => {

@@ -16,7 +16,9 @@ use crate::budget::{Pace, Stop};
 use crate::snapshot::{Assignment, BrokerId, Role, ShardId};
 
 /// So many shards of a circle are tried.
-const TRIES: usize = 16;
+const TRIES: usize = 8;
+/// So many brokers are tried for each.
+const LENDERS: usize = 8;
 
 /// The two halves of an item.
 struct Halves {
@@ -72,7 +74,8 @@ impl Agenda<'_> {
         let drafts = drafts.to_vec();
         let id = self.log.shard_of(wait.item);
         let after = self.room.terms_of(wait.item).1;
-        self.lenders(id, from, &drafts).into_iter().find_map(|by| {
+        let lenders = self.lenders(id, from, &drafts);
+        lenders.into_iter().take(LENDERS).find_map(|by| {
             let halves = self.halves(id, &drafts, at, by);
             let now = &self.problem.shard(id).present;
             let crowding = crowding(self.problem, now, &halves.layout);
@@ -95,9 +98,9 @@ impl Agenda<'_> {
         let fewest = (problem.zones_spanned(&shard.present)).min(problem.zones_spanned(planned));
         let may_lend = |b: &BrokerId| {
             problem.may_enter(shard.stream, *b)
+                && self.room.has_replica_room(b.0, shard.size_bytes)
                 && !shard.present.holds(*b)
                 && drafts.iter().all(|(draft, _)| draft.to != Some(*b))
-                && self.room.has_byte_room(b.0, shard.size_bytes)
                 && problem.zones_spanned(&moved(&shard.present, from, *b)) >= fewest
         };
         let mut lenders: Vec<BrokerId> = problem.broker_ids().filter(may_lend).collect();

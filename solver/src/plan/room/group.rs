@@ -23,24 +23,28 @@ const LARGE: usize = 256;
 const TRIM: usize = 64;
 
 impl Room {
-    /// One step of the path from `at` on, completed to a legal group. Where there is none, all is as before, but that the
-    /// path ends before `at`; what leaves the broker whose bytes are in the way is what the group waits for.
+    /// One step of the path from `at` on, completed to a legal group. Where there is none, all is as before; what leaves
+    /// the broker whose bytes are in the way is what the group waits for.
     pub(super) fn close(
         &mut self,
         at: usize,
         step: &mut dyn FnMut(&[u32]),
     ) -> Result<(), Vec<Wait>> {
-        while self.asking().len() > at {
-            if let Some(&top) = self.asking().last() {
-                self.pop();
-                if !self.is_done(top) {
-                    self.join(top);
-                }
+        let part: Vec<u32> = self.asking()[at..].to_vec();
+        for &item in part.iter().rev() {
+            self.pop();
+            if !self.is_done(item) {
+                self.join(item);
             }
         }
         if let Err(resource) = self.complete(step) {
             let waits = resource.map_or_else(Vec::new, |resource| self.leaving(resource));
             self.dissolve();
+            for item in part {
+                if !self.is_settled(item) {
+                    self.push(item);
+                }
+            }
             return Err(waits);
         }
         if self.group.items.len() <= TRIM {
@@ -84,8 +88,9 @@ impl Room {
     fn fit_counts(&mut self, step: &mut dyn FnMut(&[u32])) -> Result<(), Option<u32>> {
         while let Some(r) = self.group.pending.pop() {
             while let Some(list) = self.lacks(r, self.group.delta[r as usize]) {
-                let help = self.best(list);
-                if self.is_peak(r) && matches!(help, None | Some(Help::Join(_))) {
+                let is_peak = self.is_peak(r);
+                let help = self.best(list, is_peak);
+                if is_peak && matches!(help, None | Some(Help::Join(_))) {
                     return Err(Some(r));
                 }
                 debug_assert!(
@@ -133,9 +138,13 @@ impl Room {
 
     /// Of some items of the list, one that fits by itself, else one that does with a partner, else one that leaves the
     /// group with the least in the way.
-    fn best(&self, list: u32) -> Option<Help> {
+    fn best(&self, list: u32, is_peak: bool) -> Option<Help> {
         let is_small = self.group.items.len() < LARGE;
-        let probe = if is_small { PROBE_WIDELY } else { PROBE };
+        let probe = if is_small && !is_peak {
+            PROBE_WIDELY
+        } else {
+            PROBE
+        };
         let mut best: Option<(usize, u32)> = None;
         let mut pair = None;
         let mut tries = 0..PAIR_TRIES;

@@ -9,7 +9,12 @@
 //! No group helps where bytes are in the way: what leaves in a step makes no room for what arrives in it. Whoever waits
 //! for bytes asks all that leave the broker, and where each of them waits for the path, it is *stuck*. An item is stuck,
 //! too, when all that it could ask are; until [`Room::unstick`] nobody asks it any more. What leads out of such a
-//! [`Deadlock`] is only a replica that goes by way of another broker, which the caller finds.
+//! deadlock is only a replica that goes by way of another broker, which the caller finds. First an item is looked for
+//! that can go without: so many dead ends long. Then every deadlock is told, and one that nothing leads out of is denied:
+//! whoever found it asks the others that leave the broker.
+//!
+//! Bytes that are taken too early may be missed later. Where they are *spared*, an item that fits goes only after those
+//! that leave the brokers where it arrives and can go before it, as long as not all that is still to arrive fits there.
 //!
 //! Complexity: every turn of the loop commits an item, finds that it is stuck, or puts one on the path, and each looks at
 //! a bounded number of others: O(items · effects). Without bytes no two items on the path give up the same resource, so
@@ -24,6 +29,8 @@ const PROBE: usize = 8;
 const PROBE_WIDELY: usize = 256;
 /// For how many of them a partner is looked for.
 pub(super) const PAIR_TRIES: usize = 2;
+/// How many dead ends are seen before a way without detours is given up.
+const DEAD_ENDS: usize = 64;
 
 /// How an item can help that makes room.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -86,27 +93,20 @@ pub(in crate::plan) struct Wait {
     pub(in crate::plan) lack: i64,
 }
 
-/// Items that all wait for each other.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(in crate::plan) struct Deadlock {
-    pub(in crate::plan) waits: Vec<Wait>,
-    /// The one that is stuck if no way out is found.
-    pub(in crate::plan) last: u32,
-}
-
 /// How the placing of an item went.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(in crate::plan) enum Placed {
     Done,
     /// Nothing makes room for it.
     Stuck,
-    /// On the way to it; to be placed again once one of them took a detour or was given up.
-    Deadlock(Deadlock),
+    /// On the way to it items all wait for each other, which the given one found. To be placed again once one of them took
+    /// a detour, or the item was denied that.
+    Deadlock(Vec<Wait>, u32),
 }
 
 impl Room {
     /// Commits an item, making room for it first where needed. `step` is given the items of each step before the next.
-    /// Deadlocks are told where `tells` is set, else the item that finds one is stuck.
+    /// Deadlocks are told where `tells` is set, else who finds one asks on.
     ///
     /// # Errors
     /// The interrupt's reason; nothing can be placed any more then.
@@ -117,7 +117,8 @@ impl Room {
         pace: &mut Pace<'_>,
         step: &mut dyn FnMut(&[u32]),
     ) -> Result<Placed, Stop> {
-        while !self.is_settled(item) {
+        let mut dead_ends = 0;
+        while !self.is_settled(item) && (tells || dead_ends < DEAD_ENDS) {
             pace.step(1)?;
             if self.path.items.is_empty() {
                 self.push(item);
@@ -130,13 +131,19 @@ impl Room {
                 continue;
             }
             let need = self.need(top);
-            if let Some(help) = self.ready(top, need) {
+            if let Some(next) = self.leaves_before(top).filter(|_| need.is_none()) {
+                self.push(next);
+            } else if let Some(help) = self.ready(top, need) {
                 self.go(help, step);
-            } else if let Err(waits) = self.advance(need, step) {
-                if tells && !waits.is_empty() {
-                    return Ok(Placed::Deadlock(Deadlock { waits, last: top }));
+            } else if let Err(waits) = self.advance(top, need, step) {
+                dead_ends += 1;
+                if self.items[top as usize].is_denied {
+                    self.give_up(top);
+                } else if tells && !waits.is_empty() {
+                    return Ok(Placed::Deadlock(waits, top));
+                } else {
+                    self.deny(top);
                 }
-                self.give_up(top);
             }
         }
         while !self.path.items.is_empty() {
@@ -148,32 +155,29 @@ impl Room {
         })
     }
 
-    /// From the end of the path one further: asks another item, or closes a group. Who waits for whom where neither can
-    /// be done.
+    /// From the end of the path, `top`, one further: asks another item, or closes a group. Who waits for whom where
+    /// neither can be done.
     fn advance(
         &mut self,
+        top: u32,
         need: Option<Need>,
         step: &mut dyn FnMut(&[u32]),
     ) -> Result<(), Vec<Wait>> {
+        let is_denied = self.items[top as usize].is_denied;
         let next = match need {
-            None => None,
-            Some(need @ (Need::Fall | Need::Rise)) => {
+            Some(need @ (Need::Fall | Need::Rise)) if !is_denied => {
                 let at = self.met_for_breaches(need);
                 return self.close(at, step);
             }
-            Some(Need::Of(list)) if self.is_peak(resource_of(list)) => {
-                let mut leaving = self.linked(list).take(PROBE_WIDELY);
-                let next = leaving.find(|&i| !self.items[i as usize].is_on_path);
-                drop(leaving);
-                match next {
-                    Some(next) => Some(next),
-                    None => return Err(self.cycle(list)),
+            None | Some(Need::Fall | Need::Rise) => None,
+            Some(need) => {
+                match self.met(need).filter(|_| !is_denied) {
+                    Some(at) if self.is_of_peak(need) => return Err(self.cycle(at)),
+                    Some(at) => return self.close(at, step),
+                    None => {}
                 }
+                self.not_asked(need)
             }
-            Some(need) => match self.met(need) {
-                Some(at) => return self.close(at, step),
-                None => self.first(need),
-            },
         };
         match next {
             Some(next) => {
@@ -181,20 +185,34 @@ impl Room {
                 Ok(())
             }
             None => {
-                debug_assert!(!self.stuck.is_empty(), "nothing is left that makes room");
+                let ends_full = need.is_some_and(|need| self.is_of_peak(need));
+                debug_assert!(
+                    ends_full || is_denied || !self.stuck.is_empty(),
+                    "nothing is left that makes room"
+                );
                 Err(Vec::new())
             }
         }
     }
 
+    fn is_of_peak(&self, need: Need) -> bool {
+        matches!(need, Need::Of(list) if self.is_peak(resource_of(list)))
+    }
+
     /// Done, or stuck.
-    fn is_settled(&self, item: u32) -> bool {
+    pub(super) fn is_settled(&self, item: u32) -> bool {
         let item = &self.items[item as usize];
         item.is_done || item.is_stuck
     }
 
+    /// Nothing leads out of the deadlock that an item found.
+    pub(in crate::plan) fn deny(&mut self, item: u32) {
+        self.items[item as usize].is_denied = true;
+        self.denied.push(item);
+    }
+
     /// Takes an item for stuck.
-    pub(in crate::plan) fn give_up(&mut self, item: u32) {
+    fn give_up(&mut self, item: u32) {
         self.set_linked(item, false, false);
         if !std::mem::replace(&mut self.items[item as usize].is_stuck, true) {
             self.stuck.push(item);
@@ -206,8 +224,11 @@ impl Room {
         self.stuck.len()
     }
 
-    /// Takes items for stuck no longer, but for the first `kept` of them.
+    /// Takes items for stuck no longer, but for the first `kept` of them, and none for denied.
     pub(in crate::plan) fn unstick(&mut self, kept: usize) {
+        for item in self.denied.drain(..) {
+            self.items[item as usize].is_denied = false;
+        }
         for item in self.stuck.split_off(kept) {
             self.items[item as usize].is_stuck = false;
             if !self.is_done(item) {
@@ -216,15 +237,30 @@ impl Room {
         }
     }
 
-    /// Who waits for whom on the part of the path that begins with an item of this list, which its end waits for.
-    fn cycle(&mut self, list: u32) -> Vec<Wait> {
-        let Some(at) = self.met(Need::Of(list)) else {
-            return Vec::new();
-        };
+    /// Where bytes are spared: what should leave a broker before this item arrives there, though it fits.
+    fn leaves_before(&self, item: u32) -> Option<u32> {
+        if !self.spares_bytes {
+            return None;
+        }
+        let first = self.bytes(0);
+        let is_short = |r: u32| self.above(r, self.due[(r - first) as usize]) > 0;
+        let arriving = self
+            .effects_of(item)
+            .filter(|e| e.delta > 0 && self.is_peak(e.resource) && is_short(e.resource));
+        let is_free = |item: &u32| !self.items[*item as usize].is_on_path;
+        let mut leaving = arriving.filter_map(|e| {
+            let list = list_of(e.resource, true);
+            self.linked(list).take(PROBE).find(is_free)
+        });
+        leaving.next()
+    }
+
+    /// Who waits for whom on the part of the path that begins there, for which its end waits.
+    fn cycle(&self, at: usize) -> Vec<Wait> {
         let part = &self.path.items[at..];
         let givers = part.iter().cycle().skip(1);
         let waits = part.iter().zip(givers).filter_map(|(&asker, &item)| {
-            let Some(Need::Of(list)) = self.need(asker) else {
+            let Some(Need::Of(list)) = self.need(asker).filter(|_| !self.is_settled(item)) else {
                 return None;
             };
             let resource = resource_of(list);
@@ -250,7 +286,7 @@ impl Room {
         let mut pair = None;
         let mut tries = 0..PAIR_TRIES;
         let mut look = |other: u32, asker: u32| match self.need(other) {
-            None => Some(Help::Alone(other)),
+            None => Some(Help::Alone(other)).filter(|_| self.leaves_before(other).is_none()),
             Some(need @ (Need::Fall | Need::Rise)) if pair.is_none() && tries.next().is_some() => {
                 pair = self.pair(other, need, asker);
                 None
@@ -284,10 +320,15 @@ impl Room {
         }
     }
 
-    fn first(&self, need: Need) -> Option<u32> {
+    /// An item that meets the need and isn't on the path.
+    fn not_asked(&self, need: Need) -> Option<u32> {
+        let is_free = |item: &u32| {
+            let item = &self.items[*item as usize];
+            !item.is_stuck && !item.is_on_path
+        };
         match need {
-            Need::Item(item) => Some(item).filter(|&item| !self.items[item as usize].is_stuck),
-            Need::Of(list) => self.linked(list).next(),
+            Need::Item(item) => Some(item).filter(is_free),
+            Need::Of(list) => self.linked(list).take(PROBE_WIDELY).find(is_free),
             Need::Fall | Need::Rise => None,
         }
     }
@@ -321,7 +362,7 @@ impl Room {
         }
     }
 
-    fn push(&mut self, item: u32) {
+    pub(super) fn push(&mut self, item: u32) {
         let position = self.path.items.len() as u32;
         self.items[item as usize].is_on_path = true;
         self.path.items.push(item);

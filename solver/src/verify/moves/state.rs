@@ -84,6 +84,12 @@ impl State {
     ) -> Result<(), Stop> {
         for (at, (end, wanted)) in self.layout.iter().zip(plan).enumerate() {
             pace.step(1)?;
+            if let Progress::Away(lender) = self.progress[at] {
+                let name = &problem.brokers[lender.index()].id;
+                let what = format!("its detour does not lead on from broker `{name}`");
+                let fault = Fault::of_shard(problem, Rule::MoveSplit, ShardId::at(at), what);
+                faults.push(fault.at_broker(lender));
+            }
             let is_known = |b: &BrokerId| b.index() < problem.brokers.len();
             let all_known = wanted.leader.iter().chain(&wanted.followers).all(is_known);
             if !all_known || !is_end(problem, end, wanted) {
