@@ -4,8 +4,9 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::{Parser, Subcommand};
+use shardflow_soak::calm::{self, Event, Shape};
 use shardflow_soak::run::{self, Check, Mismatch};
-use shardflow_soak::{deadlines, sets};
+use shardflow_soak::{deadlines, disk, hot, sets, stuck};
 use shardflow_solver::strategy::Planner;
 
 /// How many cases of replica sets a run is silent for.
@@ -45,6 +46,50 @@ enum Command {
         #[arg(long)]
         tiers: bool,
     },
+    /// Large healthy clusters after one event; exit status 1 where a solve takes more than a minute of processor time, or
+    /// the weighted cost isn't proven to be within 1 % of the optimum.
+    Calm {
+        /// Shards, 50 a stream.
+        #[arg(long, default_value_t = 10_000)]
+        shards: usize,
+        /// Brokers before the event.
+        #[arg(long, default_value_t = 50)]
+        brokers: usize,
+        /// Zones.
+        #[arg(long, default_value_t = 3)]
+        zones: usize,
+        /// Replicas of each shard, at most as many as zones.
+        #[arg(long, default_value_t = 3)]
+        factor: usize,
+        /// One event instead of each.
+        #[arg(long)]
+        event: Option<Event>,
+        /// Of traffic, sizes and the broker that something happens to.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+    },
+    /// Disks nearly full; exit status 1 where a replica is unplaced though HiGHS finds room for all, or a disk overflows.
+    Disk {
+        /// Of sizes and the broker that something happens to.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+    },
+    /// Streams with one hot shard; exit status 1 where rates are less level than they can be, or nothing says why.
+    Hot {
+        /// How many.
+        #[arg(long, default_value_t = 100)]
+        count: u64,
+        /// Of the whole run.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+    },
+    /// Solves of 200 ms on a problem that HiGHS takes more than a minute for; exit status 1 where they stop late, or leave
+    /// threads or memory behind.
+    Stuck {
+        /// How many.
+        #[arg(long, default_value_t = 100)]
+        count: usize,
+    },
     /// How late solves stop; exit status 1 where one in a thousand is more than 50 ms late.
     Deadlines {
         /// How many.
@@ -53,7 +98,7 @@ enum Command {
         /// Of clusters and budgets.
         #[arg(long, default_value_t = 1)]
         seed: u64,
-        /// Sizes instead of all: tiny, S1, S2, S3, 300k, S4.
+        /// Sizes instead of all: tiny, S1, S2, S3, 300k, S4, sets-small, sets, loads-small, loads.
         sizes: Vec<String>,
     },
     /// One case again, by the seed that a run printed.
@@ -74,7 +119,38 @@ fn main() -> ExitCode {
     match Arguments::parse().command {
         Command::Run { count, seed, only } => soak(seed, count, only),
         Command::Sets { count, seed, tiers } => sets(seed, count, tiers),
-        Command::Deadlines { count, seed, sizes } => deadlines(seed, count, &sizes),
+        Command::Calm {
+            shards,
+            brokers,
+            zones,
+            factor,
+            event,
+            seed,
+        } => calm(
+            Shape {
+                shards,
+                brokers,
+                zones,
+                factor,
+            },
+            event,
+            seed,
+        ),
+        Command::Disk { seed } => told(
+            disk::measure(seed, |solve| println!("{solve}")),
+            disk::Measured::is_good,
+        ),
+        Command::Hot { count, seed } => {
+            told(hot::measure(seed, count, |_| {}), hot::Measured::is_good)
+        }
+        Command::Stuck { count } => told(
+            stuck::measure(count, |solve| eprintln!("{solve}")),
+            stuck::Measured::is_good,
+        ),
+        Command::Deadlines { count, seed, sizes } => {
+            let measured = deadlines::measure(seed, count, &sizes, |solve| eprintln!("{solve}"));
+            told(measured, deadlines::Measured::is_in_time)
+        }
         Command::Case { check, seed } => match run::case(check, seed) {
             Ok(seen) => {
                 println!("{seen}");
@@ -128,11 +204,26 @@ fn exit_code(is_good: bool) -> ExitCode {
     }
 }
 
-fn deadlines(seed: u64, count: usize, sizes: &[String]) -> ExitCode {
-    match deadlines::measure(seed, count, sizes, |solve| eprintln!("{solve}")) {
+fn calm(shape: Shape, event: Option<Event>, seed: u64) -> ExitCode {
+    let mut is_good = true;
+    for event in event.map_or(vec![Event::Drain, Event::Join, Event::Dead], |event| {
+        vec![event]
+    }) {
+        is_good &=
+            told(calm::measure(shape, event, seed), calm::Measured::is_good) == ExitCode::SUCCESS;
+    }
+    exit_code(is_good)
+}
+
+/// Prints what was measured, or what is wrong.
+fn told<T: std::fmt::Display>(
+    measured: Result<T, String>,
+    is_good: impl Fn(&T) -> bool,
+) -> ExitCode {
+    match measured {
         Ok(measured) => {
             println!("{measured}");
-            exit_code(measured.is_in_time())
+            exit_code(is_good(&measured))
         }
         Err(fault) => {
             println!("{fault}");

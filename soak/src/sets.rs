@@ -5,10 +5,10 @@
 //! it, and what is labelled optimal must equal it.
 
 mod choices;
-mod facts;
+pub(crate) mod facts;
 mod generate;
-mod joint;
-mod program;
+pub(crate) mod joint;
+pub(crate) mod program;
 pub(crate) mod promises;
 mod rows;
 #[cfg(test)]

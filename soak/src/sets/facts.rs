@@ -47,7 +47,7 @@ pub(super) fn load(dimension: Dimension, shard: &Shard) -> i64 {
 }
 
 /// The load of the present layout on a broker.
-pub(super) fn load_now(problem: &Problem, dimension: Dimension, b: usize) -> i64 {
+pub(crate) fn load_now(problem: &Problem, dimension: Dimension, b: usize) -> i64 {
     let counts = |shard: &&Shard| match dimension {
         Dimension::Bytes => shard.present.replicas().any(|l| l.index() == b),
         Dimension::Rate => shard.present.leader.is_some_and(|l| l.index() == b),
@@ -57,7 +57,7 @@ pub(super) fn load_now(problem: &Problem, dimension: Dimension, b: usize) -> i64
 }
 
 /// Bytes below the watermark that others don't use, or the rate capacity; of live brokers.
-pub(super) fn load_cap(problem: &Problem, dimension: Dimension, b: usize) -> Option<i64> {
+pub(crate) fn load_cap(problem: &Problem, dimension: Dimension, b: usize) -> Option<i64> {
     let broker = &problem.brokers[b];
     if broker.state == BrokerState::Down {
         return None;
@@ -73,7 +73,7 @@ pub(super) fn load_cap(problem: &Problem, dimension: Dimension, b: usize) -> Opt
 }
 
 /// The load above which `balance` costs.
-pub(super) fn balance_cap(problem: &Problem, b: usize) -> Option<i64> {
+pub(crate) fn balance_cap(problem: &Problem, b: usize) -> Option<i64> {
     let balance = problem.policy.balance?;
     let (broker, shares) = (&problem.brokers[b], share_total(problem, None));
     if broker.state != BrokerState::Active || shares == 0 {
@@ -107,7 +107,7 @@ pub(super) fn band(count: i64, (share, total): (u32, i64), spread: Spread) -> Op
     (total > 0).then(|| (wanted / total - slack, (wanted + total - 1) / total + slack))
 }
 
-pub(super) fn gcd(a: i64, b: i64) -> i64 {
+pub(crate) fn gcd(a: i64, b: i64) -> i64 {
     match b {
         0 => a.abs(),
         _ => gcd(b, a % b),

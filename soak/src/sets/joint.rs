@@ -16,16 +16,16 @@ use super::program::{Column, Failure, Program, Terms};
 const TOGETHER_MAX: i64 = 300_000;
 
 /// The least cost of any legal placement, and one that has it.
-pub(super) struct Optimum {
-    pub(super) cost: Cost,
-    pub(super) placement: Vec<Assignment>,
+pub(crate) struct Optimum {
+    pub(crate) cost: Cost,
+    pub(crate) placement: Vec<Assignment>,
 }
 
 /// The optimum; `None` where HiGHS has not proven a rank in `seconds`.
 ///
 /// # Errors
 /// The program is wrong, or HiGHS is.
-pub(super) fn optimum(problem: &Problem, seconds: f64) -> Result<Option<Optimum>, String> {
+pub(crate) fn optimum(problem: &Problem, seconds: f64) -> Result<Option<Optimum>, String> {
     if problem.shards.is_empty() {
         let cost = evaluate(problem, &[]).0;
         let placement = Vec::new();
@@ -34,6 +34,7 @@ pub(super) fn optimum(problem: &Problem, seconds: f64) -> Result<Option<Optimum>
     match Joint::new(problem).solve(seconds) {
         Ok(optimum) => Ok(Some(optimum)),
         Err(Failure::Time) => Ok(None),
+        Err(Failure::NoPoint) => Err("no placement at all is legal".to_owned()),
         Err(Failure::Highs(text)) => Err(text),
     }
 }

@@ -10,25 +10,27 @@ use good_lp::{
 };
 
 /// A column, by its place.
-pub(super) type Column = usize;
+pub(crate) type Column = usize;
 /// Columns with their coefficients.
-pub(super) type Terms = Vec<(Column, i64)>;
+pub(crate) type Terms = Vec<(Column, i64)>;
 
 /// HiGHS may stop where no whole number is left between its bound and its best point.
 const GAP_BELOW_ONE: f32 = 0.9;
 
 /// Why there is no optimum.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Failure {
+pub(crate) enum Failure {
     /// The time is up.
     Time,
-    /// There is no point, or HiGHS says something else.
+    /// There is no point.
+    NoPoint,
+    /// HiGHS says something else.
     Highs(String),
 }
 
 /// Rows and columns.
 #[derive(Clone, Default)]
-pub(super) struct Program {
+pub(crate) struct Program {
     columns: Vec<Definition>,
     rows: Vec<(Terms, Sense, i64)>,
 }
@@ -47,12 +49,12 @@ enum Sense {
 
 impl Program {
     /// A column of 0 or 1.
-    pub(super) fn choice(&mut self) -> Column {
+    pub(crate) fn choice(&mut self) -> Column {
         self.column(1, true)
     }
 
     /// A column that is whole where the choices are, by the rows or by its price.
-    pub(super) fn amount(&mut self, upper: i64) -> Column {
+    pub(crate) fn amount(&mut self, upper: i64) -> Column {
         self.column(upper, false)
     }
 
@@ -62,22 +64,22 @@ impl Program {
     }
 
     /// The most that a column may be.
-    pub(super) fn upper(&self, column: Column) -> i64 {
+    pub(crate) fn upper(&self, column: Column) -> i64 {
         self.columns[column].upper
     }
 
     /// `terms = value`.
-    pub(super) fn equal(&mut self, terms: Terms, value: i64) {
+    pub(crate) fn equal(&mut self, terms: Terms, value: i64) {
         self.rows.push((terms, Sense::Equal, value));
     }
 
     /// `terms ≤ value`.
-    pub(super) fn at_most(&mut self, terms: Terms, value: i64) {
+    pub(crate) fn at_most(&mut self, terms: Terms, value: i64) {
         self.rows.push((terms, Sense::AtMost, value));
     }
 
     /// `terms ≥ value`.
-    pub(super) fn at_least(&mut self, terms: Terms, value: i64) {
+    pub(crate) fn at_least(&mut self, terms: Terms, value: i64) {
         let negated = terms.into_iter().map(|(column, by)| (column, -by));
         self.rows.push((negated.collect(), Sense::AtMost, -value));
     }
@@ -86,7 +88,7 @@ impl Program {
     ///
     /// # Errors
     /// None was found in the time given.
-    pub(super) fn minimise(
+    pub(crate) fn minimise(
         &self,
         objective: &[(Column, i64)],
         start: Option<&[f64]>,
@@ -127,6 +129,7 @@ impl Program {
         }
         let solution = model.solve().map_err(|error| match error {
             ResolutionError::Other("NoSolutionFound") => Failure::Time,
+            ResolutionError::Infeasible => Failure::NoPoint,
             error => Failure::Highs(error.to_string()),
         })?;
         match solution.status() {
