@@ -32,8 +32,8 @@ pub use followers::followers;
 pub use promotions::promotions;
 pub use union::union;
 
-use crate::budget::{Budget, Stop};
-use crate::certificate::{Certificate, RankPrices};
+use crate::budget::Stop;
+use crate::certificate::RankPrices;
 use crate::snapshot::{Assignment, Problem, Roles};
 
 /// What a flow of replicas comes to.
@@ -79,31 +79,4 @@ impl From<Stop> for SetError {
     fn from(stop: Stop) -> Self {
         SetError::Stopped(stop)
     }
-}
-
-/// What the stages find together.
-pub struct Staged {
-    /// By shard.
-    pub placement: Vec<Assignment>,
-    /// Prices that bound the problem.
-    pub certificate: Certificate,
-    /// Why they ended early.
-    pub stop: Option<Stop>,
-}
-
-/// The best followers for the leaders of an admissible placement.
-///
-/// # Errors
-/// As for [`followers()`].
-pub fn staged(
-    problem: &Problem,
-    starts: &[&[Assignment]],
-    budget: &mut Budget<'_>,
-) -> Result<Staged, SetError> {
-    let found = followers(problem, starts[0], budget)?;
-    Ok(Staged {
-        placement: found.placement,
-        certificate: Certificate::default(),
-        stop: found.stop,
-    })
 }
