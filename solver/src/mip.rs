@@ -4,14 +4,15 @@
 //! [`cost`](crate::cost) and [`verify::placement`](crate::verify::placement). Some shards are *free*, the others stay as
 //! they are in the start and are offsets of every count.
 //!
-//! **Method.** One programme ([`build`]), minimised rank by rank: a rank that is as low as it can be costs nothing, another
-//! is a run of HiGHS with the ranks before it frozen at their values. Small ranks that follow each other are one run, each
-//! multiplied by more than what those after it can add up to.
+//! **Method.** One programme (`build`), minimised rank by rank (`phases`): a rank that is as low as it can be costs nothing,
+//! another is a run of HiGHS with the ranks before it frozen at their values. Ranks of small reach that follow each other
+//! are one run, each multiplied by more than what those after it can add up to.
 //!
 //! **Floats.** HiGHS computes in floating point; here its solution is rounded, completed and held against every row in whole
 //! numbers, its cost is computed anew, and it counts only where it is legal and better. The bound is HiGHS's own, less a
 //! tolerance; numbers that a float doesn't hold are rounded so that the programme is relaxed. A rank is proven where the
-//! bound, rounded up, is its value. Where byte sums are so large that a tolerance is bytes, that may never be.
+//! bound, rounded up, is its value. Where byte sums are so large that a tolerance is bytes, that may never be. A solution
+//! that holds only up to HiGHS's tolerance is ruled out, and HiGHS asked again.
 //!
 //! **Stopping.** HiGHS can't be trusted to stop, so each run has a thread of its own. The caller polls its budget about
 //! every millisecond and leaves the thread behind when asked to stop: it ends with HiGHS, which looks at its own limit of
@@ -44,7 +45,7 @@ pub const LINGERING_MAX: usize = 4;
 /// How much to ask of HiGHS.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Effort {
-    /// Most nodes of its search in one run, of which there are up to fifteen.
+    /// Most nodes of its search in one run. A rank takes one run, seldom some more, and often none.
     pub nodes_max: Option<u32>,
     /// Most seconds of one run, up to a minute, which is also what they are where none are given. A run that ends for them
     /// depends on the clock, and so does all that follows: the outcome is stopped.

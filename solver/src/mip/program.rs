@@ -88,10 +88,15 @@ pub(super) struct Fill {
 }
 
 impl Fill {
+    /// Positions of its columns.
+    pub(super) fn places(&self) -> Range<usize> {
+        self.columns.start as usize..self.columns.end as usize
+    }
+
     /// How much the costs of its columns may differ: none of them is filled, or some, or all.
     pub(super) fn reach(&self, costs: &[i128], widths: &[i64]) -> i128 {
         let (mut cost, mut least, mut most) = (0, 0, 0);
-        for at in self.columns.start as usize..self.columns.end as usize {
+        for at in self.places() {
             cost += costs[at] * i128::from(widths[at]);
             least = cost.min(least);
             most = cost.max(most);
@@ -205,9 +210,10 @@ impl Program {
                 return None;
             }
             let mut rest = sum.max(0);
-            for at in fill.columns.start as usize..fill.columns.end as usize {
-                let part = rest.min(i128::from(self.widths[at]));
-                values[at] = part as i64; // a width is an i64
+            let own = fill.places();
+            for (value, &width) in values[own.clone()].iter_mut().zip(&self.widths[own]) {
+                let part = rest.min(i128::from(width));
+                *value = part as i64; // a width is an i64
                 rest -= part;
             }
             if rest > 0 {

@@ -89,7 +89,7 @@ fn set_options(model: &mut Model, job: &Job, scale: f64) -> Result<(), TrySetOpt
     model.try_set_option("parallel", "off")?;
     model.try_set_option("random_seed", 0)?;
     let seconds = job.effort.seconds_max.unwrap_or(SECONDS_MAX);
-    model.try_set_option("time_limit", seconds.max(0.0).min(SECONDS_MAX))?;
+    model.try_set_option("time_limit", seconds.clamp(0.0, SECONDS_MAX))?;
     if let Some(nodes) = job.effort.nodes_max {
         let nodes = i32::try_from(nodes).unwrap_or(i32::MAX);
         model.try_set_option("mip_max_nodes", nodes)?;
@@ -161,8 +161,7 @@ impl Floats {
         for fill in program.fills().iter().filter(|fill| !fill.is_count) {
             let largest = fill.terms.iter().map(|&(_, by)| (by as f64).abs());
             let unit = scale(largest.fold(1.0, f64::max));
-            let columns = fill.columns.start as usize..fill.columns.end as usize;
-            units[columns].fill(unit);
+            units[fill.places()].fill(unit);
         }
         Floats { units }
     }
