@@ -1,14 +1,16 @@
 //! Replica sets as flow: all followers for given leaders, or all replicas with roles ignored.
 //!
-//! * [`layers`]: the counts of one kind, leaders or replicas, as the lower half of a network;
+//! * [`layers`] and `layered`: the counts of one kind, leaders or replicas, as the lower half of a network;
 //! * `parcels`: the upper half, what each shard ships and where it may go;
 //! * [`search`]: minimises rank after rank, and goes on after arcs were added;
-//! * `ship`: from a start to a flow, and from the flow to brokers (`seats`);
+//! * `ship`: from a start to a flow (`first`), and from the flow to brokers (`seats`);
 //! * [`followers()`] and [`union()`]: what a shard ships for the one and the other (`wishes`).
 //!
 //! Ranks 4, 5 and 12 (bytes, rates and their balance) and `max_moves` cross the layers and are not seen here.
 
+mod first;
 mod followers;
+mod layered;
 pub mod layers;
 mod parcels;
 pub mod search;

@@ -359,7 +359,7 @@ fn tail_of(sender: &Sender, run: &Run) -> NodeId {
     sender.first.filter(|_| run.is_first).unwrap_or(sender.node)
 }
 
-fn sum(a: &Cost, b: &Cost) -> Cost {
+pub(super) fn sum(a: &Cost, b: &Cost) -> Cost {
     let mut sum = *a;
     for (sum, b) in sum.0.iter_mut().zip(b.0) {
         *sum += b;
