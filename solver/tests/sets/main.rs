@@ -1,6 +1,7 @@
 //! Replica sets by flow against every placement of tiny problems.
 //!
 //! * `followers`: every choice of followers for given leaders;
+//! * `layers`: leaders on the same layers, against the leader network;
 //! * `union`: every set of brokers, with roles ignored;
 //! * `stops`: solves that a budget cuts short.
 //!
@@ -9,6 +10,7 @@
 mod cases;
 mod enumerate;
 mod followers;
+mod layers;
 #[path = "../support/rng.rs"]
 mod rng;
 mod stops;
