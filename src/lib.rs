@@ -4,6 +4,7 @@ pub mod cli;
 pub mod interop;
 pub mod json;
 pub mod planning;
+pub mod presets;
 pub mod report;
 pub mod server;
 pub mod wire;

@@ -8,6 +8,8 @@ mod checks;
 mod explain;
 #[path = "cli/formats.rs"]
 mod formats;
+#[path = "cli/planners.rs"]
+mod planners;
 #[path = "cli/session.rs"]
 mod session;
 #[path = "cli/solve_network.rs"]

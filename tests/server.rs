@@ -230,6 +230,27 @@ async fn an_absent_snapshot_is_a_finding_and_all_else_has_defaults() {
 }
 
 #[tokio::test]
+async fn every_greedy_planner_answers_by_its_name() {
+    let planners = [
+        (pb::Planner::GreedyTiers, pb::Engine::GreedyTiers),
+        (pb::Planner::WeightFunction, pb::Engine::WeightFunction),
+        (pb::Planner::Swap, pb::Engine::Swap),
+    ];
+    for (planner, engine) in planners {
+        let mut snapshot = small();
+        snapshot.streams[0].replication_factor = 2;
+        let mut request = optimize(snapshot);
+        request.options.get_or_insert_default().planner = planner.into();
+        let response = answer(request).await.unwrap();
+        let report = response.report.unwrap();
+        assert_eq!(report.engine(), engine);
+        assert!(report.certificate.is_none());
+        let plan = response.plan.unwrap();
+        assert_eq!(plan.after.unwrap().unplaced_followers, 0, "{planner:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_replication_factor_above_one_is_planned_where_only_leaders_are_decided() {
     let mut snapshot = small();
     snapshot.streams[0].replication_factor = 2;

@@ -10,8 +10,12 @@ use std::time::{Duration, Instant};
 
 use shardflow::pb;
 use shardflow::planning::{self, Control};
+use shardflow_solver::input::{BalanceInput, PolicyInput, SnapshotInput};
+use shardflow_solver::snapshot::Dimension;
 use tokio_util::sync::CancellationToken;
 
+use crate::calm::{self, Event, Shape};
+use crate::cases::Case;
 use crate::family::{self, Size};
 use crate::rng::Rng;
 use crate::wire;
@@ -19,16 +23,29 @@ use crate::wire;
 /// The most that work may go on past its time, in 999 of 1,000 solves.
 pub const LATE_MAX: Duration = Duration::from_millis(50);
 /// 99.9 %.
-const PER_MILLE: usize = 999;
+pub(crate) const PER_MILLE: usize = 999;
 
-/// A size, and how many solves of a hundred are of it.
+/// A size, what is decided, and how many solves of a hundred are of it.
 struct Sort {
     size: Size,
+    decides: Decides,
     percent: usize,
+}
+
+/// What a cluster leaves to decide.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Decides {
+    /// Every factor is 1.
+    Leaders,
+    /// Three replicas of each shard.
+    Sets,
+    /// The same, with disks, rate capacities and a balance of bytes.
+    Loads,
 }
 
 const fn sort(
     name: &'static str,
+    decides: Decides,
     percent: usize,
     [shards, brokers, zones, streams]: [usize; 4],
 ) -> Sort {
@@ -39,25 +56,69 @@ const fn sort(
         zones,
         streams,
     };
-    Sort { size, percent }
+    Sort {
+        size,
+        decides,
+        percent,
+    }
 }
 
-/// Those of the benchmarks (see `benches/family`), with one that is tiny and one in between.
-const SORTS: [Sort; 6] = [
-    sort("tiny", 20, [20, 5, 3, 3]),
-    sort("S1", 20, [1_004, 10, 3, 20]),
-    sort("S2", 25, [10_019, 50, 3, 200]),
-    sort("S3", 20, [100_037, 100, 6, 2_000]),
-    sort("300k", 10, [300_111, 300, 6, 6_000]),
-    sort("S4", 5, [1_000_370, 1_000, 6, 20_000]),
+/// Those of the benchmarks (see `benches/family`), with one that is tiny and one in between; then whole replica sets.
+const SORTS: [Sort; 10] = [
+    sort("tiny", Decides::Leaders, 15, [20, 5, 3, 3]),
+    sort("S1", Decides::Leaders, 15, [1_004, 10, 3, 20]),
+    sort("S2", Decides::Leaders, 15, [10_019, 50, 3, 200]),
+    sort("S3", Decides::Leaders, 15, [100_037, 100, 6, 2_000]),
+    sort("300k", Decides::Leaders, 5, [300_111, 300, 6, 6_000]),
+    sort("S4", Decides::Leaders, 5, [1_000_370, 1_000, 6, 20_000]),
+    sort("sets-small", Decides::Sets, 10, [40, 6, 3, 4]),
+    sort("sets", Decides::Sets, 10, [10_000, 50, 3, 200]),
+    sort("loads-small", Decides::Loads, 5, [40, 6, 3, 4]),
+    sort("loads", Decides::Loads, 5, [2_000, 20, 4, 40]),
 ];
 
+/// The cluster of a sort and what to optimise it for.
+fn cluster(sort: &Sort, seed: u64) -> (SnapshotInput, PolicyInput) {
+    if sort.decides == Decides::Leaders {
+        return family::make(&sort.size, seed);
+    }
+    let shape = Shape {
+        shards: sort.size.shards,
+        brokers: sort.size.brokers,
+        zones: sort.size.zones,
+        factor: 3,
+    };
+    let Case {
+        mut snapshot,
+        mut policy,
+    } = calm::after(calm::healthy(shape, seed), shape, Event::Drain, seed);
+    if sort.decides == Decides::Loads {
+        add_loads(&mut snapshot, &mut policy);
+    }
+    (snapshot, policy)
+}
+
+/// A quarter more room than a level cluster needs.
+fn add_loads(snapshot: &mut SnapshotInput, policy: &mut PolicyInput) {
+    let brokers = snapshot.brokers.len() as i64;
+    let bytes: i64 = snapshot.shards.iter().map(|shard| shard.size_bytes).sum();
+    let rates: i64 = snapshot.shards.iter().map(|shard| shard.rate).sum();
+    for broker in &mut snapshot.brokers {
+        broker.disk_bytes = Some(3 * bytes / brokers * 5 / 4);
+        broker.rate_capacity = Some(rates / brokers * 5 / 4);
+    }
+    policy.balance = Some(BalanceInput {
+        dimension: Dimension::Bytes,
+        tolerance_percent: 1,
+    });
+}
+
 /// How one solve went.
-struct Solve {
+pub(crate) struct Solve {
     /// How long it worked on past its time.
-    late: Duration,
+    pub(crate) late: Duration,
     /// Whose plan was the answer, or that not even the request was checked.
-    engine: String,
+    pub(crate) engine: String,
 }
 
 /// What was measured.
@@ -82,7 +143,7 @@ pub fn measure(
     let mut rng = Rng::new(seed);
     let mut measured = Measured::default();
     for (at, sort) in SORTS.iter().enumerate().filter(|(_, sort)| is_wanted(sort)) {
-        let (snapshot, policy) = family::make(&sort.size, seed);
+        let (snapshot, policy) = cluster(sort, seed);
         let mut request = wire::request(&snapshot, &policy);
         drop((snapshot, policy));
         let solves = (count * sort.percent).div_ceil(100);
@@ -111,7 +172,8 @@ fn budget(rng: &mut Rng) -> Duration {
     Duration::from_millis(decade * rng.between(1, 10) as u64)
 }
 
-fn solve(
+/// Solves within a time budget, or until a cancellation after that time.
+pub(crate) fn solve(
     request: &mut pb::OptimizeRequest,
     time: Duration,
     is_cancelled: bool,
@@ -161,7 +223,7 @@ fn solve(
     })
 }
 
-fn millis(duration: Duration) -> f64 {
+pub(crate) fn millis(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1e3
 }
 
@@ -180,7 +242,7 @@ fn sorted<'a>(solves: impl Iterator<Item = &'a Solve>) -> Vec<Duration> {
 }
 
 /// The value that so many of a thousand are at or below.
-fn percentile(sorted: &[Duration], per_mille: usize) -> Duration {
+pub(crate) fn percentile(sorted: &[Duration], per_mille: usize) -> Duration {
     let at = (sorted.len() * per_mille).div_ceil(1000).max(1) - 1;
     sorted.get(at).copied().unwrap_or_default()
 }
@@ -189,7 +251,7 @@ impl fmt::Display for Measured {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "ms late  solves       50%       90%       99%     99.9%      100%"
+            "ms late      solves       50%       90%       99%     99.9%      100%"
         )?;
         for (&at, solves) in &self.by_size {
             row(f, SORTS[at].size.name, &solves.iter().collect::<Vec<_>>())?;
@@ -209,7 +271,7 @@ fn row(f: &mut fmt::Formatter<'_>, name: &str, solves: &[&Solve]) -> fmt::Result
     for solve in solves {
         *engines.entry(&solve.engine).or_default() += 1;
     }
-    write!(f, "{name:<7} {:>7}", solves.len())?;
+    write!(f, "{name:<11} {:>7}", solves.len())?;
     for per_mille in [500, 900, 990, PER_MILLE, 1000] {
         write!(f, " {:>9.1}", millis(percentile(&late, per_mille)))?;
     }

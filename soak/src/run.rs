@@ -8,7 +8,9 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-use crate::{networks, snapshots, warm};
+use shardflow_solver::strategy::Planner;
+
+use crate::{networks, sets, snapshots, warm};
 
 /// HiGHS takes a thousand times as long as the rest of a case.
 const HIGHS_EVERY: u64 = 200;
@@ -26,6 +28,8 @@ pub enum Check {
     Snapshot,
     /// Plans with and without price hints, over a sequence of edits.
     Edits,
+    /// A plan for whole replica sets against an integer program, and what it promises.
+    Sets,
 }
 
 /// One case that went wrong.
@@ -46,7 +50,7 @@ pub type Counts = BTreeMap<String, u64>;
 /// # Errors
 /// What is wrong, and the input. A panic of the solver is a fault like others.
 pub fn case(check: Check, seed: u64) -> Result<String, String> {
-    let checked = catch_unwind(AssertUnwindSafe(|| match check {
+    let checked = || match check {
         Check::Network => {
             let seen = networks::check(seed, seed.is_multiple_of(HIGHS_EVERY))?;
             Ok(format!("network, {}: {seen:?}", networks::kind(seed)))
@@ -55,17 +59,38 @@ pub fn case(check: Check, seed: u64) -> Result<String, String> {
         Check::Edits => {
             warm::check(seed, EDITS).map(|_| "edits: the same, warm and cold".to_owned())
         }
-    }));
-    checked.unwrap_or_else(|panic| {
+        Check::Sets => {
+            let seen = sets::check(seed, Planner::Auto)?;
+            Ok(format!("sets, {}: {:?}", seen.kind, seen.verdict))
+        }
+    };
+    caught(checked, || match check {
+        Check::Network => networks::describe(seed),
+        Check::Snapshot => snapshots::describe(seed),
+        Check::Edits => String::new(),
+        Check::Sets => sets::describe(seed),
+    })
+}
+
+/// A check whose panic is a fault like others, with the input.
+pub(crate) fn caught<T>(
+    check: impl FnOnce() -> Result<T, String>,
+    describe: impl FnOnce() -> String,
+) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(check)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or(panic.downcast_ref::<&str>().copied());
-        let input = match check {
-            Check::Network => networks::describe(seed),
-            Check::Snapshot => snapshots::describe(seed),
-            Check::Edits => String::new(),
-        };
-        Err(format!("panic: {}\n{input}", text.unwrap_or("no text")))
+        Err(format!(
+            "panic: {}\n{}",
+            text.unwrap_or("no text"),
+            describe()
+        ))
     })
+}
+
+/// The seed of the case at a place in a run: runs of different seeds share none.
+pub(crate) fn case_seed(seed: u64, place: u64) -> u64 {
+    (seed << 32).wrapping_add(place)
 }
 
 /// The kind of the case at a place in a run.
@@ -91,7 +116,7 @@ pub fn run(
     let mut told = Instant::now();
     for place in 0..count {
         let check = only.unwrap_or_else(|| check_at(place));
-        let seed = (seed << 32).wrapping_add(place);
+        let seed = case_seed(seed, place);
         match case(check, seed) {
             Ok(seen) => *counts.entry(seen).or_default() += 1,
             Err(fault) => return Err(Mismatch { check, seed, fault }),

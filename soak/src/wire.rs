@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, HashMap};
 use shardflow::json::{Defaults, to_json};
 use shardflow::pb;
 use shardflow_solver::input::{
-    BrokerInput, InFlightInput, PolicyInput, ShardInput, SnapshotInput, SpreadInput, StreamInput,
-    TrafficSourceInput, WeightsInput, ZoneLimitInput,
+    BalanceInput, BrokerInput, InFlightInput, PolicyInput, ShardInput, SnapshotInput, SpreadInput,
+    StreamInput, TrafficSourceInput, WeightsInput, ZoneLimitInput,
 };
-use shardflow_solver::snapshot::{BrokerState, Role, Roles};
+use shardflow_solver::snapshot::{BrokerState, Dimension, Role, Roles};
 
-/// The request that reads as these inputs. Thetas and a balance are not carried over; nothing here sets them.
+/// The request that reads as these inputs. Thetas are not carried over; nothing here sets them.
 pub fn request(snapshot: &SnapshotInput, policy: &PolicyInput) -> pb::OptimizeRequest {
     pb::OptimizeRequest {
         request_id: String::new(),
@@ -124,7 +124,18 @@ fn policy_message(input: &PolicyInput) -> pb::Policy {
         max_moves: input.max_moves,
         required_tags: tags(&input.required_tags),
         thetas: None,
-        balance: None,
+        balance: input.balance.as_ref().map(balance),
+    }
+}
+
+fn balance(input: &BalanceInput) -> pb::Balance {
+    let dimension = match input.dimension {
+        Dimension::Rate => pb::Dimension::Rate,
+        Dimension::Bytes => pb::Dimension::Bytes,
+    };
+    pb::Balance {
+        dimension: dimension.into(),
+        tolerance_percent: input.tolerance_percent,
     }
 }
 

@@ -25,7 +25,7 @@ pub use oversized::oversized;
 use crate::budget::{Budget, Stop};
 use crate::certificate::Certificate;
 use crate::cost::{Cost, RANKS, evaluate_within};
-use crate::greedy::felix;
+use crate::greedy::{felix, swap};
 use crate::hint::PriceHint;
 use crate::mip::{self, Effort};
 use crate::model::current;
@@ -147,34 +147,30 @@ impl<'p> Search<'p> {
         Ok(())
     }
 
-    /// The placement of the flows, which may break rules that they don't see.
+    /// The placement of the flows, which may break rules that they don't see; keeps the prices that prove most.
     fn flow(
         &mut self,
         hint: &PriceHint,
         budget: &mut Budget<'_>,
     ) -> Result<Option<Vec<Assignment>>, Stop> {
         let start = &self.found.placement;
-        let (placement, certificate, stop) = if leaders::applies(self.problem) {
-            match leaders::solve(self.problem, start, hint, budget) {
-                Ok(solution) => (solution.placement, solution.certificate, solution.stop),
-                Err(LeaderError::Stopped(stop)) => return Err(stop),
-                Err(LeaderError::Refused(fault)) => {
-                    self.found.faults.push(fault);
-                    return Ok(None);
-                }
-            }
-        } else {
-            match sets::staged(self.problem, &[start], budget) {
-                Ok(staged) => (staged.placement, staged.certificate, staged.stop),
-                Err(SetError::Stopped(stop)) => return Err(stop),
-                Err(SetError::Refused(fault)) => {
-                    self.found.faults.push(fault);
-                    return Ok(None);
-                }
+        let (placement, certificates, stop) = match flows(self.problem, start, hint, budget)? {
+            Ok(flows) => flows,
+            Err(fault) => {
+                self.found.faults.push(fault);
+                return Ok(None);
             }
         };
-        self.found.certificate = Some(certificate);
         self.found.stop = stop;
+        let mut largest = None;
+        for certificate in certificates {
+            let pace = &mut budget.pace();
+            let bound = verify::bound::bound_within(self.problem, &certificate, pace)?;
+            if self.found.certificate.is_none() || bound > largest {
+                largest = bound;
+                self.found.certificate = Some(certificate);
+            }
+        }
         Ok(Some(placement))
     }
 
@@ -273,15 +269,40 @@ impl<'p> Search<'p> {
     }
 }
 
-/// The better of the present layout and the tiers' plan.
+/// A placement, prices of which each proves a bound, and why there are no more.
+type Flows = (Vec<Assignment>, Vec<Certificate>, Option<Stop>);
+
+/// What the flows that suit a problem find, or what is wrong with them.
+fn flows(
+    problem: &Problem,
+    start: &[Assignment],
+    hint: &PriceHint,
+    budget: &mut Budget<'_>,
+) -> Result<Result<Flows, String>, Stop> {
+    if leaders::applies(problem) {
+        return match leaders::solve(problem, start, hint, budget) {
+            Ok(found) => Ok(Ok((found.placement, vec![found.certificate], found.stop))),
+            Err(LeaderError::Stopped(stop)) => Err(stop),
+            Err(LeaderError::Refused(fault)) => Ok(Err(fault)),
+        };
+    }
+    match sets::staged(problem, &[start], budget) {
+        Ok(staged) => Ok(Ok((staged.placement, staged.certificates, staged.stop))),
+        Err(SetError::Stopped(stop)) => Err(stop),
+        Err(error) => Ok(Err(error.to_string())),
+    }
+}
+
+/// The best of the present layout, the tiers' plan, and exchanges from there.
 fn best_start(problem: &Problem, budget: &mut Budget<'_>) -> Result<Vec<Assignment>, Stop> {
     let present = current::placement_within(problem, &mut budget.pace())?;
     let tiers = felix::plan(problem, budget)?;
     let cost = |placement: &[Assignment]| {
         evaluate_within(problem, |at| &placement[at], &mut budget.pace())
     };
-    Ok(match cost(&tiers)?.0 < cost(&present)?.0 {
+    let better = match cost(&tiers)?.0 < cost(&present)?.0 {
         true => tiers,
         false => present,
-    })
+    };
+    swap::plan(problem, &better, budget)
 }

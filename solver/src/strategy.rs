@@ -9,7 +9,7 @@
 use crate::budget::{Budget, Interrupt, Pace, Phase, Stop};
 use crate::certificate::Certificate;
 use crate::cost::{Cost, Evaluation, RANKS, Rank, evaluate_within};
-use crate::greedy::felix;
+use crate::greedy::{felix, swap, weight};
 use crate::hint::PriceHint;
 use crate::joint::{self, Finder};
 use crate::model::current;
@@ -36,6 +36,16 @@ pub enum Planner {
     Swap,
 }
 
+impl Planner {
+    /// Whether it plans by a rule of its own and proves nothing.
+    pub fn is_greedy(self) -> bool {
+        matches!(
+            self,
+            Planner::GreedyTiers | Planner::WeightFunction | Planner::Swap
+        )
+    }
+}
+
 /// How to plan.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SolveOptions {
@@ -56,6 +66,10 @@ pub enum Engine {
     Mip,
     /// Felix tiers.
     GreedyTiers,
+    /// Weight function.
+    WeightFunction,
+    /// Swaps.
+    Swap,
     /// The present layout.
     Current,
     /// A plan made elsewhere.
@@ -263,11 +277,8 @@ impl<'a> Candidates<'a> {
 
     /// Adds what the planner finds; the prices of the exact engine.
     fn search(&mut self, options: &SolveOptions, budget: &mut Budget<'_>) -> Option<Certificate> {
-        match felix::plan(self.problem, budget) {
-            Ok(placement) => self.add(Engine::GreedyTiers, placement),
-            Err(reason) => self.stop = Some(reason),
-        }
-        if options.planner == Planner::GreedyTiers || self.stop.is_some() {
+        self.search_greedily(options.planner, budget);
+        if options.planner.is_greedy() || self.stop.is_some() {
             return None;
         }
         let is_bare = !self.problem.has_loads() && self.problem.policy.max_moves.is_none();
@@ -299,6 +310,10 @@ impl<'a> Candidates<'a> {
             uses_flow: options.planner != Planner::Mip,
             uses_mip: options.planner != Planner::NetworkSimplex,
         };
+        self.add_found(Engine::Swap, swap::plan(self.problem, self.best(), budget));
+        if self.stop.is_some() {
+            return None;
+        }
         let hint = &options.price_hint;
         let found = joint::solve(self.problem, self.best(), hint, method, budget);
         self.stop = found.stop;
@@ -319,6 +334,27 @@ impl<'a> Candidates<'a> {
             self.add(engine, found.placement);
         }
         found.certificate
+    }
+
+    /// Adds what the greedy planner asked for finds, and what it starts from; for others the tiers'.
+    fn search_greedily(&mut self, planner: Planner, budget: &mut Budget<'_>) {
+        let problem = self.problem;
+        if planner == Planner::WeightFunction {
+            return self.add_found(Engine::WeightFunction, weight::plan(problem, budget));
+        }
+        self.add_found(Engine::GreedyTiers, felix::plan(problem, budget));
+        if planner == Planner::Swap && self.stop.is_none() {
+            let swapped = swap::plan(problem, self.best(), budget);
+            self.add_found(Engine::Swap, swapped);
+        }
+    }
+
+    /// Adds what a planner found, or notes why it ended early.
+    fn add_found(&mut self, engine: Engine, found: Result<Vec<Assignment>, Stop>) {
+        match found {
+            Ok(placement) => self.add(engine, placement),
+            Err(reason) => self.stop = Some(reason),
+        }
     }
 
     /// Adds a placement, unless there is no time left to judge it.

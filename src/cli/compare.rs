@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::failure::{Failure, Place};
 use super::files::{self, Source};
-use super::planning_args::{Budgets, PlannerName};
+use super::planning_args::{Budgets, PlannerName, Presets};
 use super::{Answered, remote, screen};
 use crate::json::{Defaults, to_json};
 use crate::pb;
@@ -31,6 +31,8 @@ pub(super) struct Arguments {
     /// Take the candidate from a file that holds an OptimizeResponse or a Plan
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
+    #[command(flatten)]
+    presets: Presets,
     #[command(flatten)]
     budgets: Budgets,
     /// Ask a running server, such as 127.0.0.1:50051, instead of planning here
@@ -58,7 +60,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<Answered, Failure> {
     };
     let baseline = request.baseline.get_or_insert_default();
     override_options(baseline, arguments.baseline_planner, &arguments.budgets);
+    arguments.presets.apply(&mut baseline.policy);
     let candidate = request.candidate.get_or_insert_default();
+    arguments.presets.apply(&mut candidate.policy);
     override_options(candidate, arguments.candidate_planner, &arguments.budgets);
     if let Some(path) = &arguments.plan {
         let source = Source::read(path)?;

@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::failure::Failure;
 use super::files::{self, Source};
-use super::planning_args::{Budgets, PlannerName};
+use super::planning_args::{Budgets, PlannerName, Presets};
 use super::{Answered, remote, screen};
 use crate::json::{Defaults, to_json};
 use crate::pb;
@@ -24,6 +24,8 @@ pub(super) struct Arguments {
     #[arg(long, value_enum)]
     planner: Option<PlannerName>,
     #[command(flatten)]
+    presets: Presets,
+    #[command(flatten)]
     budgets: Budgets,
     /// Put the prices that prove the answer into the response
     #[arg(long)]
@@ -36,6 +38,7 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> Result<Answered, Failure> {
     let source = Source::read(&arguments.file)?;
     let mut request: pb::OptimizeRequest = source.message()?;
+    arguments.presets.apply(&mut request.policy);
     let options = request.options.get_or_insert_default();
     arguments.budgets.apply(options);
     if let Some(planner) = arguments.planner {

@@ -1,8 +1,9 @@
-//! Arguments that override a request's options.
+//! Arguments that override a request's options and policy.
 
 use clap::{Args, ValueEnum};
 
 use crate::pb;
+use crate::presets::Preset;
 
 /// Who plans.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -30,6 +31,23 @@ impl From<PlannerName> for pb::Planner {
             PlannerName::GreedyTiers => pb::Planner::GreedyTiers,
             PlannerName::WeightFunction => pb::Planner::WeightFunction,
             PlannerName::Swap => pb::Planner::Swap,
+        }
+    }
+}
+
+/// Policies with names.
+#[derive(Args, Clone, Debug)]
+pub(super) struct Presets {
+    /// A named policy, in place of the fields that it is about; may be given more than once
+    #[arg(long = "preset", value_enum, value_name = "NAME")]
+    presets: Vec<Preset>,
+}
+
+impl Presets {
+    /// Overrides what the policy says, one after the other.
+    pub(super) fn apply(&self, policy: &mut Option<pb::Policy>) {
+        for preset in &self.presets {
+            preset.apply(policy.get_or_insert_default());
         }
     }
 }

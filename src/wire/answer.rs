@@ -170,6 +170,8 @@ fn report(problem: &Problem, report: &Report, include_certificate: bool) -> pb::
         Engine::NetworkSimplex => pb::Engine::NetworkSimplex,
         Engine::Mip => pb::Engine::Mip,
         Engine::GreedyTiers => pb::Engine::GreedyTiers,
+        Engine::WeightFunction => pb::Engine::WeightFunction,
+        Engine::Swap => pb::Engine::Swap,
         Engine::Current => pb::Engine::Current,
         Engine::External => pb::Engine::External,
     };

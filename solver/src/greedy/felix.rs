@@ -10,14 +10,15 @@
 //! 3. Again from 1 while anything changed, because moves make room for what did not fit.
 //!
 //! # Invariants
-//! * No hard rule is broken at any time: every addition is checked against the caps in force, the zone rule, tags and
-//!   states; a drain against the caps as configured, so that it trades no breach for another; an optional move also
+//! * No hard rule is broken at any time: every addition is checked against the caps in force (of counts, bytes and rates),
+//!   the zone rule, tags and states; a drain against the caps as configured, so that it trades no breach for another; an optional move also
 //!   against the shard's zones and the zones' minima.
 //! * Pinned shards count and never move. `LEADERSHIP_ONLY` only promotes.
 //! * A shard never has fewer live replicas than now, up to its replication factor.
 //! * Every change lowers (what `repair` lists, ranks 8 and 9), compared lexicographically, so the planner ends; its last
 //!   round tried everything and changed nothing, so planning its own plan changes nothing either.
-//! * Shards are walked in canonical order and every tie is settled by score, then by id: the plan is a function of the
+//! * Only rebalancing and making room for another change settled shards, until `max_moves` is used up.
+//! * Shards are walked in canonical order (repair: the largest first where bytes or rates are limited) and every tie is settled by score, then by id: the plan is a function of the
 //!   problem.
 //!
 //! # Complexity
@@ -25,22 +26,24 @@
 //! O(log brokers) for every optional move; a table of leaders by stream and broker takes 4 bytes a cell, a shard about 100 bytes.
 //!
 //! # What it can't do
-//! It exchanges nothing: a shard stays unplaced where room could only be made by moving another out of the way. It
+//! It makes room for bytes only (see `room`): a shard stays unplaced where a count's cap would have to be freed first. It
 //! levels leaders and not replicas, and looks at costs only between shards that suit a move equally.
 
+mod bands;
 mod led;
 mod place;
 mod pressure;
 mod rebalance;
 mod receivers;
 mod repair;
-mod tally;
+mod room;
 
 use crate::budget::{Budget, Stop};
+use crate::greedy::tally::{Pace, Tally};
 use crate::snapshot::{Assignment, Problem};
+use bands::Bands;
 use rebalance::run as rebalance;
 use repair::Repair;
-use tally::{Bands, Pace, Tally};
 
 /// Plans by the tiers; the result is indexed by [`crate::snapshot::ShardId`].
 ///

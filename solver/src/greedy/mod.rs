@@ -2,3 +2,6 @@
 
 pub mod felix;
 pub mod rendezvous;
+pub mod swap;
+mod tally;
+pub mod weight;

@@ -4,24 +4,36 @@
 //! * `parcels`: the upper half, what each shard ships and where it may go;
 //! * [`search`]: minimises rank after rank, and goes on after arcs were added;
 //! * `ship`: from a start to a flow, and from the flow to brokers (`seats`);
+//! * [`choices`]: the best followers of one shard for each of its leaders, at prices of replicas;
+//! * [`composite()`] and [`promotions()`]: leaders with the followers they bring along, or among given replicas (`lead`);
+//! * [`staged`]: one after the other while that is better;
 //! * [`followers()`] and [`union()`]: what a shard ships for the one and the other (`wishes`).
 //!
 //! Ranks 4, 5 and 12 (bytes, rates and their balance) and `max_moves` cross the layers and are not seen here.
 
+mod alternate;
+pub mod choices;
+mod composite;
 mod followers;
 pub mod layers;
+mod lead;
 mod parcels;
+mod prices;
+mod promotions;
 pub mod search;
 mod seats;
 mod ship;
 mod union;
 mod wishes;
 
+pub use alternate::{Staged, staged};
+pub use composite::{composite, is_decoupled};
 pub use followers::followers;
+pub use promotions::promotions;
 pub use union::union;
 
-use crate::budget::{Budget, Stop};
-use crate::certificate::{Certificate, RankPrices};
+use crate::budget::Stop;
+use crate::certificate::RankPrices;
 use crate::snapshot::{Assignment, Problem, Roles};
 
 /// What a flow of replicas comes to.
@@ -55,6 +67,9 @@ pub enum SetError {
     /// The budget stopped the build; the start stands.
     #[error("stopped: {0:?}")]
     Stopped(Stop),
+    /// A start outside the caps in force, and no way back within them.
+    #[error("no flow keeps the caps in force")]
+    Infeasible,
     /// The network or the start was refused. Validated problems and admissible starts never are.
     #[error("the network was refused: {0}")]
     Refused(String),
@@ -64,31 +79,4 @@ impl From<Stop> for SetError {
     fn from(stop: Stop) -> Self {
         SetError::Stopped(stop)
     }
-}
-
-/// What the stages find together.
-pub struct Staged {
-    /// By shard.
-    pub placement: Vec<Assignment>,
-    /// Prices that bound the problem.
-    pub certificate: Certificate,
-    /// Why they ended early.
-    pub stop: Option<Stop>,
-}
-
-/// The best followers for the leaders of an admissible placement.
-///
-/// # Errors
-/// As for [`followers()`].
-pub fn staged(
-    problem: &Problem,
-    starts: &[&[Assignment]],
-    budget: &mut Budget<'_>,
-) -> Result<Staged, SetError> {
-    let found = followers(problem, starts[0], budget)?;
-    Ok(Staged {
-        placement: found.placement,
-        certificate: Certificate::default(),
-        stop: found.stop,
-    })
 }

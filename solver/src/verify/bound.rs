@@ -29,8 +29,8 @@
 //! is total and kept by addition, so the sum of the minima is a lower bound on the objective in that order.
 //! Prices of an optimal basis make it tight; then it proves every rank of the plan.
 //!
-//! **What it leaves out.** Bytes and rates (ranks 4, 5 and 12) count as those of pinned shards alone, and neither they nor
-//! `max_moves` restrict a choice. Where only leadership is decided, replicas stay, whatever the choices: bytes and excess
+//! **What it leaves out.** Bytes and rates (ranks 4, 5 and 12) count as far as pinned shards together, or another replica by
+//! itself, exceed what a broker may have; neither they nor `max_moves` restrict a choice. Where only leadership is decided, replicas stay, whatever the choices: bytes and excess
 //! replicas are constants, and prices of replicas are passed over.
 //!
 //! **Sizes.** Sums of one shard stay within `i64` (see `prices`); totals are `i128`.
@@ -49,7 +49,7 @@ pub use self::shape::check_shape;
 
 use self::prices::Prices;
 use self::sums::Sums;
-use super::placement::Vector;
+use super::placement::{Excess, Vector};
 use super::{Fault, Rule};
 use crate::budget::{Pace, Stop, unstopped};
 use crate::certificate::Certificate;
@@ -77,8 +77,9 @@ pub fn bound_within(
     if !check_shape(problem, certificate).is_empty() {
         return Ok(None);
     }
-    let mut prices = Prices::new(problem, certificate);
-    let mut sums = Sums::new(problem, &prices);
+    let excess = Excess::new(problem);
+    let mut prices = Prices::new(problem, certificate, &excess);
+    let mut sums = Sums::new(problem, &excess, &prices);
     for (s, stream) in problem.streams.iter().enumerate() {
         pace.step_stream(problem.brokers.len())?;
         prices.turn_to(StreamId::at(s));

@@ -20,7 +20,9 @@ mod loads;
 mod measure;
 mod rules;
 
-pub(super) use loads::{Load, Loads, add_load_cost, check_disk_growth, check_rate_growth};
+pub(super) use loads::{
+    Excess, LOAD_RANKS, Load, Loads, add_load_cost, check_disk_growth, check_rate_growth,
+};
 pub(super) use measure::{
     Bands, Beside, Level, Own, Replicas, Shares, Tally, Vector, Wanted, above, has_replicas,
     live_leader, live_replicas, takes,

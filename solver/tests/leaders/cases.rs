@@ -1,4 +1,5 @@
-//! Random leader problems: `LEADERSHIP_ONLY` with factors up to 4, or both roles with every factor 1.
+//! Random problems: `LEADERSHIP_ONLY` with factors up to 4, or both roles with every factor 1; whole replica sets where
+//! asked for.
 
 use std::collections::BTreeMap;
 
@@ -25,6 +26,29 @@ impl Case {
         validate::build(&self.snapshot, &self.policy)
             .unwrap_or_else(|rejection| panic!("{rejection:?}\n{self:#?}"))
     }
+}
+
+/// Another order of everything that is a set.
+pub(crate) fn shuffled(case: &Case, rng: &mut Rng) -> Case {
+    let mut case = case.clone();
+    let snapshot = &mut case.snapshot;
+    rng.shuffle(&mut snapshot.brokers);
+    rng.shuffle(&mut snapshot.streams);
+    rng.shuffle(&mut snapshot.shards);
+    rng.shuffle(&mut snapshot.in_flight);
+    for stream in &mut snapshot.streams {
+        rng.shuffle(&mut stream.allowed_brokers);
+    }
+    for shard in &mut snapshot.shards {
+        rng.shuffle(&mut shard.followers);
+        rng.shuffle(&mut shard.sources);
+        rng.shuffle(&mut shard.follower_sources);
+        for source in shard.sources.iter_mut().chain(&mut shard.follower_sources) {
+            rng.shuffle(&mut source.zones);
+        }
+    }
+    rng.shuffle(&mut case.policy.zone_limits);
+    case
 }
 
 /// The answer without a budget.
@@ -100,6 +124,20 @@ pub(crate) fn generate(seed: u64, size: Size) -> Case {
     Case { snapshot, policy }
 }
 
+/// Both roles (leadership only now and then), with factors up to 4 and most replicas in place.
+#[allow(dead_code)] // for the soak, which includes this file
+pub(crate) fn generate_sets(seed: u64, size: Size, is_capped: bool) -> Case {
+    let mut maker = Maker::new(seed, size);
+    maker.is_capped = is_capped;
+    maker.factor_max = 4;
+    if maker.rng.chance(80) {
+        maker.roles = Roles::LeadersAndFollowers;
+    }
+    let snapshot = maker.snapshot();
+    let policy = maker.policy();
+    Case { snapshot, policy }
+}
+
 /// Both roles, most shards without a leader but with followers, and caps that leave little room.
 pub(crate) fn generate_orphans(seed: u64, size: Size) -> Case {
     let mut maker = Maker {
@@ -139,6 +177,8 @@ struct Maker {
     rng: Rng,
     size: Size,
     roles: Roles,
+    /// Where both roles are decided.
+    factor_max: usize,
     has_zones: bool,
     has_tags: bool,
     is_capped: bool,
@@ -154,6 +194,7 @@ impl Maker {
             has_zones: rng.chance(70),
             has_tags: rng.chance(25),
             is_capped: rng.chance(60),
+            factor_max: 1,
             rng,
             size,
             zones: Vec::new(),
@@ -242,7 +283,7 @@ impl Maker {
     fn stream(&mut self, i: usize, brokers: &[BrokerInput]) -> StreamInput {
         let factor = match self.roles {
             Roles::LeadershipOnly => self.rng.between(0, 4),
-            Roles::LeadersAndFollowers => self.rng.between(0, 1),
+            Roles::LeadersAndFollowers => self.rng.between(0, self.factor_max),
         };
         let mut allowed = Vec::new();
         if self.rng.chance(15) {
@@ -279,7 +320,17 @@ impl Maker {
             Roles::LeadershipOnly => self
                 .rng
                 .between(0, stream.replication_factor.max(1) as usize),
-            Roles::LeadersAndFollowers => *self.rng.pick(&[0, 0, 0, 0, 1, 2]),
+            Roles::LeadersAndFollowers if self.factor_max == 1 => {
+                *self.rng.pick(&[0, 0, 0, 0, 1, 2])
+            }
+            Roles::LeadersAndFollowers => {
+                let full = (stream.replication_factor as usize).saturating_sub(1);
+                match self.rng.below(10) {
+                    0 => full + 1,
+                    1 | 2 => self.rng.between(0, full),
+                    _ => full,
+                }
+            }
         };
         holders.truncate(followers);
         ShardInput {

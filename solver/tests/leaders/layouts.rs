@@ -1,5 +1,6 @@
-//! Layouts on the way from a snapshot to its plan, and layouts as new inputs.
+//! Layouts on the way from a snapshot to its plan, what they have paid for, and layouts as new inputs.
 
+use shardflow_solver::cost::{Cost, Rank, evaluate};
 use shardflow_solver::plan::{Move, MoveKind, Plan};
 use shardflow_solver::snapshot::{Assignment, BrokerId, Problem, Role};
 
@@ -93,4 +94,30 @@ fn apply(layout: &mut Assignment, one: &Move) {
         }
     }
     layout.followers.sort_unstable();
+}
+
+/// What a layout on the way has paid so far of the ranks that moves cost.
+pub(crate) fn paid(problem: &Problem, layout: &[Assignment]) -> Cost {
+    let (cost, terms) = evaluate(problem, layout);
+    let mut paid = Cost::default();
+    paid[Rank::Weighted] = terms.overlap + terms.promotion;
+    paid[Rank::Copies] = cost[Rank::Copies];
+    paid[Rank::LeaderChanges] = cost[Rank::LeaderChanges];
+    paid
+}
+
+/// Moves after a step. A shard that fails over goes straight to a broker that held nothing only where its live
+/// holders are full; that counts for two, as in the objective: with room it would be promoted on the way.
+pub(crate) fn length(problem: &Problem, plan: &Plan, step: usize) -> usize {
+    let is_left = |one: &&Move| one.step as usize > step;
+    let is_straight = |one: &&Move| {
+        let shard = problem.shard(one.shard);
+        let of_shard = |other: &Move| other.shard == one.shard && other.kind == MoveKind::Promotion;
+        (one.role == Role::Leader && one.kind != MoveKind::Promotion)
+            && problem.live_leader(shard).is_none()
+            && !problem.is_free_to_place(shard)
+            && !plan.moves.iter().any(of_shard)
+    };
+    let left = plan.moves.iter().filter(is_left);
+    left.clone().count() + left.filter(is_straight).count()
 }

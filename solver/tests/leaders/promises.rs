@@ -6,14 +6,13 @@ use shardflow_solver::budget::{Budget, never};
 use shardflow_solver::cost::{Cost, Rank, evaluate};
 use shardflow_solver::greedy::felix;
 use shardflow_solver::model::current;
-use shardflow_solver::plan::{Move, MoveKind, Plan};
-use shardflow_solver::snapshot::{Assignment, Counts, Problem, Role, ShardId};
+use shardflow_solver::snapshot::{Assignment, Counts, Problem, ShardId};
 use shardflow_solver::strategy::{Answer, Outcome};
 use shardflow_solver::verify;
 
 use crate::brute::Named;
-use crate::cases::{Case, MEDIUM, TINY, generate, generate_orphans, solve};
-use crate::layouts::{after_steps, present, with_layout};
+use crate::cases::{Case, MEDIUM, TINY, generate, generate_orphans, shuffled, solve};
+use crate::layouts::{after_steps, length, paid, present, with_layout};
 use crate::rng::Rng;
 
 /// Thousands of tiny problems, and some medium ones; then the same with many orphans.
@@ -34,29 +33,6 @@ fn each_case(mut check: impl FnMut(u64, &Case)) {
 
 fn is_optimal(answer: &Answer) -> bool {
     answer.report.outcome == Outcome::Optimal
-}
-
-/// Another order of everything that is a set.
-fn shuffled(case: &Case, rng: &mut Rng) -> Case {
-    let mut case = case.clone();
-    let snapshot = &mut case.snapshot;
-    rng.shuffle(&mut snapshot.brokers);
-    rng.shuffle(&mut snapshot.streams);
-    rng.shuffle(&mut snapshot.shards);
-    rng.shuffle(&mut snapshot.in_flight);
-    for stream in &mut snapshot.streams {
-        rng.shuffle(&mut stream.allowed_brokers);
-    }
-    for shard in &mut snapshot.shards {
-        rng.shuffle(&mut shard.followers);
-        rng.shuffle(&mut shard.sources);
-        rng.shuffle(&mut shard.follower_sources);
-        for source in shard.sources.iter_mut().chain(&mut shard.follower_sources) {
-            rng.shuffle(&mut source.zones);
-        }
-    }
-    rng.shuffle(&mut case.policy.zone_limits);
-    case
 }
 
 #[test]
@@ -202,32 +178,6 @@ fn a_planned_layout_stays_as_it_is() {
         assert_eq!(solve(&next.problem()).plan.moves, []);
     });
     assert!(proven > 2_600, "only {proven} answers are proven");
-}
-
-/// What a layout on the way has paid so far of the ranks that moves cost.
-fn paid(problem: &Problem, layout: &[Assignment]) -> Cost {
-    let (cost, terms) = evaluate(problem, layout);
-    let mut paid = Cost::default();
-    paid[Rank::Weighted] = terms.overlap + terms.promotion;
-    paid[Rank::Copies] = cost[Rank::Copies];
-    paid[Rank::LeaderChanges] = cost[Rank::LeaderChanges];
-    paid
-}
-
-/// Moves after a step. A shard that fails over goes straight to a broker that held nothing only where its live
-/// holders are full; that counts for two, as in the objective: with room it would be promoted on the way.
-fn length(problem: &Problem, plan: &Plan, step: usize) -> usize {
-    let is_left = |one: &&Move| one.step as usize > step;
-    let is_straight = |one: &&Move| {
-        let shard = problem.shard(one.shard);
-        let of_shard = |other: &Move| other.shard == one.shard && other.kind == MoveKind::Promotion;
-        (one.role == Role::Leader && one.kind != MoveKind::Promotion)
-            && problem.live_leader(shard).is_none()
-            && !problem.is_free_to_place(shard)
-            && !plan.moves.iter().any(of_shard)
-    };
-    let left = plan.moves.iter().filter(is_left);
-    left.clone().count() + left.filter(is_straight).count()
 }
 
 #[test]

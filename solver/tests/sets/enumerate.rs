@@ -52,6 +52,32 @@ pub(crate) fn least(
     is_excused: impl Fn(&Fault) -> bool,
     cost: impl Fn(&[Assignment]) -> Cost,
 ) -> Option<Cost> {
+    least_of(PLACEMENTS_MAX, problem, start, options, is_excused, cost)
+}
+
+/// Every leader, or none, with every set of live followers.
+pub(crate) fn all_options(problem: &Problem, id: ShardId) -> Vec<Assignment> {
+    if problem.shard(id).is_pinned {
+        return Vec::new();
+    }
+    let live = problem.broker_ids().filter(|&b| problem.is_live(b));
+    let mut options = Vec::new();
+    for leader in live.map(Some).chain([None]) {
+        let sets = live_sets(problem, leader).into_iter();
+        options.extend(sets.map(|live| with_lost(problem, id, leader, &live)));
+    }
+    options
+}
+
+/// The same of so many placements at most.
+pub(crate) fn least_of(
+    placements_max: usize,
+    problem: &Problem,
+    start: &[Assignment],
+    options: impl Fn(ShardId) -> Vec<Assignment>,
+    is_excused: impl Fn(&Fault) -> bool,
+    cost: impl Fn(&[Assignment]) -> Cost,
+) -> Option<Cost> {
     let mut placement = start.to_vec();
     let mut of_shards = Vec::new();
     for id in problem.shard_ids() {
@@ -71,7 +97,7 @@ pub(crate) fn least(
     let count = of_shards
         .iter()
         .try_fold(1, |all: usize, some| all.checked_mul(some.len()))?;
-    if count > PLACEMENTS_MAX {
+    if count > placements_max {
         return None;
     }
     let mut best = None;

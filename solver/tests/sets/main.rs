@@ -6,10 +6,16 @@
 //!
 //! Every failure names the seed of its case; `cases::generate` rebuilds it.
 
+mod calm;
 mod cases;
+mod choices;
+mod composite;
 mod enumerate;
 mod followers;
+mod prices;
+mod promotions;
 #[path = "../support/rng.rs"]
 mod rng;
+mod staged;
 mod stops;
 mod union;

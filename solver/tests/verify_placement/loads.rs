@@ -1,5 +1,6 @@
 //! Bytes, rates and the number of moves: what breaks a rule on them is found, and what they cost is exact.
 
+use shardflow_solver::certificate::Certificate;
 use shardflow_solver::cost::{Cost, Rank, evaluate};
 use shardflow_solver::input::{
     BalanceInput, BrokerInput, PolicyInput, ShardInput, SnapshotInput, StreamInput,
@@ -7,6 +8,7 @@ use shardflow_solver::input::{
 use shardflow_solver::snapshot::{Assignment, BrokerId, BrokerState, Dimension, Problem};
 use shardflow_solver::validate;
 use shardflow_solver::verify::Rule;
+use shardflow_solver::verify::bound::bound;
 use shardflow_solver::verify::placement::{Checked, check};
 
 use crate::random::rules;
@@ -205,6 +207,43 @@ fn a_load_above_its_share_and_tolerance_is_measured() {
         broker.share = Some(0);
     }
     assert_eq!(excess(&snapshot, &rates, stay()), 0, "no share, no balance");
+}
+
+/// What no broker has room for is an excess that the bound knows of, whatever the prices.
+#[test]
+fn what_is_too_much_for_any_broker_is_proven() {
+    let proven = |change: fn(&mut BrokerInput), balance: Option<BalanceInput>| {
+        let mut snapshot = snapshot();
+        snapshot.brokers.iter_mut().for_each(change);
+        let policy = PolicyInput {
+            balance,
+            disk_watermark_percent: Some(50),
+            ..PolicyInput::default()
+        };
+        let problem = build(&snapshot, &policy);
+        let bound = bound(&problem, &Certificate::default()).expect("prices of the right shape");
+        Rank::ALL.map(|rank| bound.0[rank as usize])
+    };
+    // Replicas of 10 and 20 bytes, two each, where 5 have room.
+    let bytes = proven(|broker| broker.disk_bytes = Some(10), None);
+    assert_eq!(bytes[Rank::DiskExcess as usize], 2 * 5 + 2 * 15);
+    // Rates of 3 and 5 where 1 is within the capacity.
+    let rates = proven(|broker| broker.rate_capacity = Some(1), None);
+    assert_eq!(rates[Rank::RateExcess as usize], 2 + 4);
+    // The same where each broker's part is 2.
+    let balance = BalanceInput {
+        dimension: Dimension::Rate,
+        tolerance_percent: 0,
+    };
+    let level = proven(|_| {}, Some(balance));
+    assert_eq!(level[Rank::BalanceExcess as usize], 1 + 3);
+    let plan = [at(A, B), at(B, A)];
+    let policy = PolicyInput {
+        balance: Some(balance),
+        ..PolicyInput::default()
+    };
+    let best = checked(&build(&snapshot(), &policy), plan);
+    assert_eq!(best.cost[Rank::BalanceExcess], 1 + 3);
 }
 
 #[test]

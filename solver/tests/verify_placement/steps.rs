@@ -146,16 +146,3 @@ fn blocked_moves_are_not_made_and_lead_on_to_the_placement() {
     let silent = vec![blocked(lead(1, 0, 0, 1), ""), blocked(second(), "full")];
     assert_eq!(check(silent), [Rule::MoveShape, Rule::MoveEnd]);
 }
-
-#[test]
-fn a_detour_may_end_before_moves_that_are_blocked() {
-    let disks = [Some(12), Some(12), Some(20)].map(|disk| (disk, None));
-    let problem = cluster(&disks, &[("b0", 10, 0), ("b1", 10, 0), ("b2", 9, 0)]);
-    let placement = [at(Some(1), &[]), at(Some(0), &[]), at(Some(2), &[])];
-    let moves = vec![
-        detour(lead(1, 0, 0, 2)),
-        blocked(lead(2, 1, 1, 0), "full"),
-        blocked(detour(lead(3, 0, 2, 1)), "full"),
-    ];
-    assert_eq!(found(&problem, &placement, moves), []);
-}

@@ -2,7 +2,7 @@
 //!
 //! **Bounds.** A certificate is taken at its word in nothing: its prices give a lower bound, and a rank's claim has to
 //! be what that bound proves. Without a certificate the bound of no prices at all is taken; what it leaves open is
-//! unchecked, unless no prices could prove it, or the present layout shows that it is wrong. What rests on a MIP solver's
+//! unchecked, unless the present layout shows that it is wrong. What rests on a MIP solver's
 //! word is unchecked likewise; it has to be more than the certificate proves.
 //!
 //! **What follows.** Outcome, gap, proof and fallback are functions of each other or of the bounds; each is compared
@@ -220,6 +220,8 @@ impl Recheck<'_> {
             Engine::NetworkSimplex
                 | Engine::Mip
                 | Engine::GreedyTiers
+                | Engine::WeightFunction
+                | Engine::Swap
                 | Engine::Current
                 | Engine::External
         ) {

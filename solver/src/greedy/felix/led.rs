@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::tally::{Origin, Tally};
+use crate::greedy::tally::{Origin, Tally};
 use crate::snapshot::{BrokerId, ShardId, StreamId};
 
 /// A shard with what a look at it needs, so that most looks stay within the list.

@@ -2,8 +2,9 @@
 
 use std::cmp::{Ordering, Reverse};
 
-use super::tally::{Bands, Caps, Tally};
+use super::bands::Bands;
 use crate::greedy::rendezvous::Seed;
+use crate::greedy::tally::{Caps, Tally};
 use crate::snapshot::{BrokerId, ShardId};
 
 /// The first test that a broker passes; the order is the order of preference.
@@ -175,13 +176,10 @@ pub(super) fn drain_leader(
     let Some(to) = best.broker() else {
         return false;
     };
-    let is_copy = !tally.of(shard).holds(to);
-    if is_copy {
-        tally.enter(shard, to);
-    }
-    tally.promote(shard, to);
-    if is_copy {
-        tally.leave(shard, from);
+    if tally.of(shard).holds(to) {
+        tally.promote(shard, to);
+    } else {
+        tally.relocate(shard, from, to);
     }
     true
 }

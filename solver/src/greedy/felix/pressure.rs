@@ -1,6 +1,7 @@
 //! What one leader more or less means to a spread, and whether a stream wants a move at all.
 
-use super::tally::{Bands, Tally};
+use super::bands::Bands;
+use crate::greedy::tally::Tally;
 use crate::snapshot::{Band, BrokerId, StreamId};
 
 /// How much a broker gains by giving, or pays for taking: (own goal's cost, own excess, cluster's cost, cluster's

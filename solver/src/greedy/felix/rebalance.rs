@@ -19,11 +19,12 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use super::bands::Bands;
 use super::led::{Led, Listed};
 use super::pressure::{Pressure, cluster_pressure, cost_in, gain_out, wants_move};
 use super::receivers::{ByTotal, Receivers};
-use super::tally::{Bands, Caps, LOOKUP, Origin, Pace, Tally};
 use crate::budget::Stop;
+use crate::greedy::tally::{Caps, LOOKUP, Origin, Pace, Tally};
 use crate::snapshot::{Band, BrokerId, ShardId, StreamId};
 
 /// Shards, admissible and not yet moved, among which the best is taken. Bounds the work of a move on brokers that
@@ -250,7 +251,7 @@ impl<'t, 'p> Leveller<'t, 'p> {
             }
             pace.step(1)?;
             tried += 1;
-            // Whether a cap leaves room for a further leader is the same for all shards of `from`.
+            // Whether a count's cap leaves room for a further leader is the same for all shards of `from`.
             if self.tally.lead_fits(Some(zone), to, Caps::Configured)
                 && let Some(at) = self.choose(from, to, pace)?
             {
@@ -341,9 +342,11 @@ impl<'t, 'p> Leveller<'t, 'p> {
     #[inline]
     fn admits(&self, listed: Listed, from: BrokerId, to: BrokerId) -> Option<(u8, bool)> {
         let tally = &*self.tally;
-        let problem = tally.problem;
         let shard = listed.shard;
         if !tally.may_enter(listed.stream, to) {
+            return None;
+        }
+        if !tally.may_change(shard, from, to) || !tally.rate_fits(shard, to, Caps::Configured) {
             return None;
         }
         let is_promotion = !listed.is_alone && tally.of(shard).holds(to);
@@ -354,9 +357,7 @@ impl<'t, 'p> Leveller<'t, 'p> {
         {
             return None;
         }
-        let (old, new) = (problem.zone_of(from), problem.zone_of(to));
-        let wanted_in_zone = i64::from(problem.zones[old.index()].min_leaders);
-        if old != new && tally.counts.zone_leaders[old.index()] <= wanted_in_zone {
+        if !tally.keeps_minimum(from, to) {
             return None;
         }
         let has_moved = match listed.origin {
@@ -410,13 +411,10 @@ impl<'t, 'p> Leveller<'t, 'p> {
         let shard = entry.shard;
         let gain = self.pressure_out(from).0;
         self.led.unpair(self.tally, entry);
-        let is_promotion = self.tally.of(shard).holds(to);
-        if !is_promotion {
-            self.tally.enter(shard, to);
-        }
-        self.tally.promote(shard, to);
-        if !is_promotion {
-            self.tally.leave(shard, from);
+        if self.tally.of(shard).holds(to) {
+            self.tally.promote(shard, to);
+        } else {
+            self.tally.relocate(shard, from, to);
         }
         self.led.by_broker[to.index()].push(entry);
         self.led.pair(self.tally, entry);

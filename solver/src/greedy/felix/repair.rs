@@ -1,11 +1,16 @@
 //! What has to be done: leaders for shards without one, surplus, missing followers, drains, broken rules.
 
-use super::place;
-use super::tally::{Bands, LOOKUP, Pace, Tally};
-use crate::budget::Stop;
-use crate::snapshot::{BrokerId, ShardId};
+use std::cmp::Reverse;
 
-/// The shards that something has to be done about, in canonical order.
+use super::bands::Bands;
+use super::place;
+use super::room::Room;
+use crate::budget::Stop;
+use crate::greedy::tally::{LOOKUP, Pace, Tally};
+use crate::snapshot::{BrokerId, Role, ShardId};
+
+/// The shards that something has to be done about, in canonical order; where bytes or rates are limited, the largest
+/// first, since small ones still fit into what large ones leave.
 pub(super) struct Repair {
     pending: Vec<ShardId>,
 }
@@ -19,11 +24,17 @@ impl Repair {
                 pending.push(id);
             }
         }
+        if tally.limits_loads() {
+            pending.sort_by_key(|&id| {
+                let shard = tally.problem.shard(id);
+                Reverse((shard.size_bytes, shard.rate))
+            });
+        }
         Ok(Repair { pending })
     }
 
-    /// Does what can be done now, the more important first, each walk in canonical order. Returns whether anything
-    /// was done.
+    /// Does what can be done now, the more important first, each walk in the order of the shards. Returns whether
+    /// anything was done.
     ///
     /// Every deed lowers (leaderless shards, missing followers, surplus, unwanted replicas and leads, replicas above
     /// `max_replicas_per_zone`), compared in this order, so repeating it comes to an end.
@@ -35,6 +46,7 @@ impl Repair {
     ) -> Result<bool, Stop> {
         let brokers = tally.problem.brokers.len();
         let mut has_changed = false;
+        let mut room = Room::default();
         for walk in WALKS {
             if tally.keeps_replicas() && !walk.is_for_leadership_only {
                 continue;
@@ -44,7 +56,13 @@ impl Repair {
                 while (walk.is_due)(tally, id) {
                     pace.step(4 * brokers)?;
                     if !(walk.attempt)(tally, bands, id) {
-                        break;
+                        let has_room = match walk.room {
+                            Some(role) => room.make(tally, bands, id, role, pace)?,
+                            None => false,
+                        };
+                        if !(has_room && (walk.attempt)(tally, bands, id)) {
+                            break;
+                        }
                     }
                     has_changed = true;
                 }
@@ -60,6 +78,8 @@ struct Walk {
     is_for_leadership_only: bool,
     is_due: fn(&Tally<'_>, ShardId) -> bool,
     attempt: fn(&mut Tally<'_>, &mut Bands, ShardId) -> bool,
+    /// What the deed adds, where others may be moved out of its way.
+    room: Option<Role>,
 }
 
 /// Promotions come before new leaders, because only few brokers can take them; surplus goes early, because it makes
@@ -69,21 +89,25 @@ const WALKS: [Walk; 6] = [
         is_for_leadership_only: true,
         is_due: is_leaderless,
         attempt: place::failover,
+        room: None,
     },
     Walk {
         is_for_leadership_only: false,
         is_due: has_surplus,
         attempt: drop_one,
+        room: None,
     },
     Walk {
         is_for_leadership_only: false,
         is_due: is_leaderless,
         attempt: place::leader,
+        room: Some(Role::Leader),
     },
     Walk {
         is_for_leadership_only: false,
         is_due: |tally, id| tally.followers_missing(id) > 0,
         attempt: |tally, bands, id| place::follower(tally, bands, id, None),
+        room: Some(Role::Follower),
     },
     Walk {
         is_for_leadership_only: true,
@@ -92,11 +116,13 @@ const WALKS: [Walk; 6] = [
             let may_copy = !tally.keeps_replicas();
             place::drain_leader(tally, bands, id, may_copy)
         },
+        room: None,
     },
     Walk {
         is_for_leadership_only: false,
         is_due: has_misplaced_follower,
         attempt: replace_follower,
+        room: None,
     },
 ];
 

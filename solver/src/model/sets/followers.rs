@@ -11,12 +11,13 @@ use crate::model::current;
 use crate::snapshot::{Assignment, BrokerId, Problem, ShardId};
 use smallvec::SmallVec;
 
-/// Improves the followers of an admissible placement to the optimum for its leaders, or as far as the budget goes.
+/// Improves the followers of an admissible placement to the optimum for its leaders, or as far as the budget goes. Caps
+/// on replicas may be broken in the start; where a stop comes before they are kept, the start is what comes back.
 ///
 /// Ranks 4, 5 and 12, and `max_moves`, are not looked at: a plan may break a disk's watermark.
 ///
 /// # Errors
-/// Where the budget stops the build of the network, or the network is refused.
+/// Where the budget stops the build of the network, the network is refused, or no followers keep the caps.
 ///
 /// Complexity: O(shards · zones + streams · brokers) nodes and arcs; then the simplex.
 pub fn followers(

@@ -14,7 +14,7 @@
 //!
 //! Caps are breaches above the nominal cap, and bounds at the cap in force. What is counted but doesn't flow (pinned
 //! shards; leaders, where followers flow) is an offset: it shifts each function and takes its part of each bound. A
-//! constant is left out.
+//! constant is left out. A leader is a replica too, so leaders keep to caps on replicas as well.
 //!
 //! A slot is a node of its own only where the stream's spread costs anything there; else it is the broker's node. Slots
 //! and hubs are made when they are asked for.
@@ -42,6 +42,15 @@ pub enum Counted {
 }
 
 impl Counted {
+    /// What fits below the caps in force: a leader is a replica too.
+    fn room(self, in_force: (i64, i64), taken: (i64, i64)) -> i64 {
+        let of_replicas = room(in_force.1, taken.1);
+        match self {
+            Counted::Leaders => of_replicas.min(room(in_force.0, taken.0)),
+            Counted::Replicas => of_replicas,
+        }
+    }
+
     fn by_broker(self, counts: &Counts) -> &[i64] {
         match self {
             Counted::Leaders => &counts.leaders,
@@ -126,6 +135,8 @@ struct OpenStream {
     slots: Vec<Option<NodeId>>,
     /// By broker, most units that a hub may send there.
     seat_caps: Vec<i64>,
+    /// By broker, what each of them costs.
+    seat_costs: Vec<Cost>,
     /// By zone.
     hubs: Vec<Option<HubId>>,
     /// Of all slots, where those of the stream begin.
@@ -164,20 +175,22 @@ impl<'p> LayersBuilder<'p> {
                 taken: vec![0; brokers],
                 slots: vec![None; brokers],
                 seat_caps: vec![Network::UNCAPACITATED; brokers],
+                seat_costs: vec![Cost::default(); brokers],
                 hubs: vec![None; zones],
                 first_slot: 0,
             },
         };
         for z in (0..zones).map(ZoneId::at) {
-            builder.add_zone(z, counted.by_zone(taken)[z.index()]);
+            builder.add_zone(z, taken);
         }
         for b in problem.broker_ids() {
-            builder.add_broker(b, counted.by_broker(taken)[b.index()]);
+            builder.add_broker(b, taken);
         }
         builder
     }
 
-    fn add_zone(&mut self, z: ZoneId, taken: i64) {
+    fn add_zone(&mut self, z: ZoneId, counts: &Counts) {
+        let taken = self.counted.by_zone(counts)[z.index()];
         let zone = &self.problem.zones[z.index()];
         let (cap, minimum) = match self.counted {
             Counted::Leaders => (zone.max_leaders, i64::from(zone.min_leaders)),
@@ -188,12 +201,14 @@ impl<'p> LayersBuilder<'p> {
             (Rank::Breaches, excess(cap, taken)),
             (Rank::ZoneMinimumShortfall, shortfall),
         ];
-        let in_force = self.counted.by_zone(&self.problem.limits.in_force)[z.index()];
-        let node = self.count_node(self.nodes.sink, room(in_force, taken), &functions);
+        let both = |of: &Counts| (of.zone_leaders[z.index()], of.zone_replicas[z.index()]);
+        let room = (self.counted).room(both(&self.problem.limits.in_force), both(counts));
+        let node = self.count_node(self.nodes.sink, room, &functions);
         self.nodes.zones.push(node);
     }
 
-    fn add_broker(&mut self, b: BrokerId, taken: i64) {
+    fn add_broker(&mut self, b: BrokerId, counts: &Counts) {
+        let taken = self.counted.by_broker(counts)[b.index()];
         let broker = self.problem.broker(b);
         let (cap, band, rank) = match self.counted {
             Counted::Leaders => (
@@ -212,8 +227,9 @@ impl<'p> LayersBuilder<'p> {
             (rank, band.map(|band| squares(band, taken))),
         ];
         let head = self.nodes.zones[broker.zone.index()];
-        let in_force = self.counted.by_broker(&self.problem.limits.in_force)[b.index()];
-        let node = self.count_node(head, room(in_force, taken), &functions);
+        let both = |of: &Counts| (of.leaders[b.index()], of.replicas[b.index()]);
+        let room = (self.counted).room(both(&self.problem.limits.in_force), both(counts));
+        let node = self.count_node(head, room, &functions);
         self.nodes.brokers.push(node);
     }
 
@@ -241,6 +257,7 @@ impl<'p> LayersBuilder<'p> {
         open.taken.fill(0);
         open.slots.fill(None);
         open.seat_caps.fill(Network::UNCAPACITATED);
+        open.seat_costs.fill(Cost::default());
         open.hubs.fill(None);
         for b in taken {
             open.taken[b.index()] += 1;
@@ -285,6 +302,11 @@ impl<'p> LayersBuilder<'p> {
         self.open.seat_caps[b.index()] = cap;
     }
 
+    /// Charges each unit that the open stream's hub, which is not made yet, sends to a broker.
+    pub fn set_seat_cost(&mut self, b: BrokerId, cost: Cost) {
+        self.open.seat_costs[b.index()] = cost;
+    }
+
     /// The hub of the open stream in a zone; none where it may enter no broker there.
     pub fn hub(&mut self, z: ZoneId) -> Option<HubId> {
         if let Some(hub) = self.open.hubs[z.index()] {
@@ -300,7 +322,8 @@ impl<'p> LayersBuilder<'p> {
         let seats: Vec<(BrokerId, ArcId)> = seats
             .map(|(b, slot)| {
                 let cap = self.open.seat_caps[b.index()];
-                (b, self.bent_arc(node, slot, cap, &[]))
+                let cost = self.open.seat_costs[b.index()];
+                (b, self.arc(node, slot, cap, &cost))
             })
             .collect();
         self.way[node.index()] = Some(seats[0].1);

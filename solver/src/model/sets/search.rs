@@ -14,7 +14,7 @@ pub struct Found {
     pub flow: Vec<i64>,
     /// By rank, of those that were begun.
     pub potentials: Vec<Vec<i64>>,
-    /// Whether the flow keeps all bounds. Only a stop after arcs were closed leaves one that doesn't.
+    /// Whether the flow keeps all bounds. Only a stop leaves one that doesn't, after arcs were closed or from such a start.
     pub is_feasible: bool,
     /// Why the search stopped short of the optimum.
     pub stop: Option<Stop>,
@@ -49,7 +49,8 @@ pub struct Search {
 }
 
 impl Search {
-    /// The engine at a feasible flow. `hint` has an arc to hang each node by, where one is known.
+    /// The engine at a flow, feasible but for upper bounds, which the first rank brings it back to. `hint` has an arc to
+    /// hang each node by, where one is known.
     ///
     /// # Errors
     /// A stop, or what is wrong with the start.
@@ -65,11 +66,30 @@ impl Search {
             hint,
             anchors: Some(&anchors),
         };
-        let simplex = Simplex::start(&layered.network, start, budget);
+        let network = &layered.network;
+        let over = network
+            .arcs()
+            .filter(|&arc| start.flow[arc.index()] > network.upper(arc));
+        let over: Vec<ArcId> = over.collect();
+        let simplex = match over.is_empty() {
+            true => Simplex::start(network, start, budget),
+            false => {
+                let mut wide = network.clone().into_builder();
+                for &arc in &over {
+                    wide.set_bounds(arc, network.lower(arc), start.flow[arc.index()]);
+                }
+                let wide = wide.build();
+                let wide = wide.map_err(|error| SetError::Refused(error.to_string()))?;
+                Simplex::start(&wide, start, budget)
+            }
+        };
         let mut simplex = simplex.map_err(|error| match error {
             StartError::Stopped(stop) => SetError::Stopped(stop),
             error => SetError::Refused(error.to_string()),
         })?;
+        for arc in over {
+            simplex.set_bounds(arc, network.lower(arc), network.upper(arc));
+        }
         simplex.set_blocks(layered.arcs_begin.iter().copied());
         Ok(Search { simplex })
     }
@@ -90,6 +110,7 @@ impl Search {
                 potentials.push(self.simplex.potentials());
                 Some(reason)
             }
+            Err(MinimizeError::Infeasible { .. }) => return Err(SetError::Infeasible),
             Err(error) => return Err(SetError::Refused(error.to_string())),
         };
         let found = Found {

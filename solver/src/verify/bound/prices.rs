@@ -10,7 +10,7 @@
 //! that is capped still grows with the count. A slot's price is a sum of at most three, so the sums of one shard, of at
 //! most F replicas, and the differences of prices stay within `i64`.
 
-use super::super::placement::Own;
+use super::super::placement::{Excess, LOAD_RANKS, Own};
 use crate::certificate::{Certificate, SlotPrice};
 use crate::cost::{RANKS, Rank};
 use crate::snapshot::{BrokerId, Problem, Roles, StreamId, ZoneId};
@@ -56,6 +56,8 @@ pub(super) struct Prices<'a> {
     ranks: Vec<Rank>,
     /// For each rank of [`Own::RANKS`] its place in a row.
     own_at: [usize; Own::RANKS.len()],
+    /// For each of [`LOAD_RANKS`] its place in a row, where loads are limited.
+    loads_at: Option<[usize; LOAD_RANKS.len()]>,
     size_max: i64,
     brokers: Table,
     zones: Table,
@@ -73,9 +75,13 @@ pub(super) struct Prices<'a> {
 
 impl<'a> Prices<'a> {
     /// The prices of a certificate of the right shape. Those of replicas are passed over where replicas stay.
-    pub(super) fn new(problem: &Problem, certificate: &'a Certificate) -> Self {
+    pub(super) fn new(problem: &Problem, certificate: &'a Certificate, excess: &Excess) -> Self {
+        let has_loads = excess.is_any();
         let priced: Vec<Rank> = certificate.ranks.iter().map(|entry| entry.rank).collect();
-        let is_used = |rank: &Rank| Own::RANKS.contains(rank) || priced.contains(rank);
+        let is_used = |rank: &Rank| {
+            let is_load = has_loads && LOAD_RANKS.contains(rank);
+            Own::RANKS.contains(rank) || is_load || priced.contains(rank)
+        };
         let ranks: Vec<Rank> = Rank::ALL.into_iter().filter(is_used).collect();
         let place = |rank: Rank| ranks.partition_point(|&r| r < rank);
         let (brokers, zones, width) = (problem.brokers.len(), problem.zones.len(), ranks.len());
@@ -83,6 +89,7 @@ impl<'a> Prices<'a> {
         let factor = with_shards.map(|s| s.replication_factor).max();
         let mut prices = Prices {
             own_at: Own::RANKS.map(place),
+            loads_at: has_loads.then(|| LOAD_RANKS.map(place)),
             size_max: SIZE_MAX / i64::from(factor.unwrap_or(1)),
             brokers: Table::zero(brokers, width),
             zones: Table::zero(zones, width),
@@ -200,6 +207,16 @@ impl<'a> Prices<'a> {
     pub(super) fn of_zone_alone(&self, zone: usize) -> [Row; 2] {
         let replicas = less(self.zone_replicas.row(zone), &[0; RANKS]);
         [less(self.zones.row(zone), &replicas), replicas]
+    }
+
+    /// Adds what a replica puts above the caps of its broker, where there are any; `excess` tells how much.
+    #[inline]
+    pub(super) fn add_loads(&self, row: &mut Row, excess: impl FnOnce() -> [i128; 3]) {
+        if let Some(places) = self.loads_at {
+            for (at, value) in places.into_iter().zip(excess()) {
+                row[at] += value.min(i128::from(self.size_max)) as i64;
+            }
+        }
     }
 
     /// What a choice costs by itself and what it adds, together with a price.

@@ -28,7 +28,7 @@
 
 use smallvec::SmallVec;
 
-use super::super::placement::{Beside, Replicas, Wanted};
+use super::super::placement::{Beside, Excess, Replicas, Wanted};
 use super::newcomers::Line;
 use super::prices::{Prices, Row, plus};
 use crate::budget::{Pace, Stop};
@@ -65,6 +65,7 @@ struct Within {
 struct Choice<'a> {
     wanted: &'a Wanted<'a>,
     prices: &'a Prices<'a>,
+    excess: &'a Excess,
     live: &'a Replicas,
     /// Live replicas that it keeps.
     fewest: usize,
@@ -87,7 +88,25 @@ impl Choice<'_> {
     /// What the shard costs with this leader and no followers.
     fn alone(&self, leader: BrokerId) -> Row {
         let own = self.wanted.own(Some(leader), &[leader]).0;
-        self.prices.sum(&own, self.prices.of_slot(leader))
+        let mut sum = self.prices.sum(&own, self.prices.of_slot(leader));
+        self.add_loads(&mut sum, leader, true);
+        sum
+    }
+
+    /// What a follower costs by itself.
+    fn follower(&self, broker: BrokerId) -> Row {
+        let own = self.wanted.follower(broker);
+        let mut sum = self.prices.sum(&own, self.prices.of_replica_slot(broker));
+        self.add_loads(&mut sum, broker, false);
+        sum
+    }
+
+    /// Newcomers are taken to go where there is most room, so that they cost the same wherever they go.
+    fn add_loads(&self, row: &mut Row, broker: BrokerId, is_leader: bool) {
+        self.prices.add_loads(row, || {
+            let holder = self.live.contains(&broker).then_some(broker);
+            self.excess.of(self.wanted.shard(), holder, is_leader)
+        });
     }
 
     /// Fewest and most followers.
@@ -127,18 +146,20 @@ impl<'p> Sets<'p> {
         }
     }
 
-    /// The least own cost and price of a free shard of the stream at hand, with its live replicas now; nothing where it has no choice.
+    /// The least own cost and price of a free shard of the stream at hand, with its live replicas now; `None` where it has
+    /// no choice.
     pub(super) fn cheapest(
         &mut self,
         wanted: &Wanted<'_>,
         live: &Replicas,
         has_leader: bool,
-        prices: &Prices<'_>,
+        (prices, excess): (&Prices<'_>, &Excess),
         pace: &mut Pace<'_>,
     ) -> Result<Option<Row>, Stop> {
         let mut choice = Choice {
             wanted,
             prices,
+            excess,
             live,
             fewest: live.len().min(wanted.factor()),
             best: None,
@@ -222,7 +243,6 @@ impl<'p> Sets<'p> {
     /// Lists the brokers of each zone that may follow: as many as can, and one more that may lead instead.
     fn list_followers(&mut self, choice: &Choice<'_>, most: usize) {
         let per_zone = self.problem.policy.max_replicas_per_zone;
-        let prices = choice.prices;
         for within in &mut self.zones[..self.used] {
             within.most =
                 per_zone.map_or(usize::MAX, |most| within.holders.len().max(most as usize));
@@ -232,10 +252,7 @@ impl<'p> Sets<'p> {
             let is_held = |b: &&BrokerId| within.holders.contains(b);
             let newcomers = self.followers.of_zone(within.zone).iter();
             let newcomers = newcomers.filter(|b| !is_held(b)).take(most + 1);
-            let price = |&b: &BrokerId| {
-                let own = choice.wanted.follower(b);
-                (prices.sum(&own, prices.of_replica_slot(b)), b)
-            };
+            let price = |&b: &BrokerId| (choice.follower(b), b);
             within
                 .followers
                 .extend(within.holders.iter().chain(newcomers).map(price));

@@ -7,8 +7,8 @@ use crate::budget::{Pace, Stop};
 use crate::cost::{RANKS, Rank};
 use crate::snapshot::{BrokerId, BrokerState, Problem, Roles, Shard, Stream};
 use crate::verify::placement::{
-    Bands, Level, Loads, Replicas, Shares, Tally, Vector, Wanted, add_load_cost, live_leader,
-    live_replicas,
+    Bands, Excess, Level, Loads, Replicas, Shares, Tally, Vector, Wanted, add_load_cost,
+    live_leader, live_replicas,
 };
 
 /// The bound so far, and the counts that the terms of brokers and zones need.
@@ -18,6 +18,7 @@ pub(super) struct Sums<'p> {
     /// What pinned shards use, and, where only leadership is decided, the live replicas of all shards.
     fixed: Tally,
     fixed_loads: Loads,
+    excess: &'p Excess,
     /// The present counts, from which the caps in force follow.
     present: Tally,
     shares: Shares,
@@ -47,7 +48,7 @@ impl OfStream {
 
 impl<'p> Sums<'p> {
     /// Before any stream.
-    pub(super) fn new(problem: &'p Problem, prices: &Prices<'_>) -> Self {
+    pub(super) fn new(problem: &'p Problem, excess: &'p Excess, prices: &Prices<'_>) -> Self {
         let mut total: Vector = [0; RANKS];
         total[Rank::ZoneMinimumShortfall as usize] = i128::from(problem.policy.absent_zone_minimum);
         let brokers = problem.brokers.len();
@@ -56,6 +57,7 @@ impl<'p> Sums<'p> {
             total,
             fixed: Tally::empty(problem),
             fixed_loads: Loads::empty(problem),
+            excess,
             present: Tally::empty(problem),
             shares: Shares::new(problem),
             broker_room: vec![0; brokers],
@@ -121,11 +123,12 @@ impl<'p> Sums<'p> {
         }
         let best = if self.decides_replicas() {
             let is_led = leader.is_some();
-            self.sets.cheapest(&wanted, &live, is_led, prices, pace)?
+            let costs = (prices, self.excess);
+            self.sets.cheapest(&wanted, &live, is_led, costs, pace)?
         } else {
             self.fixed.add_live(problem, None, &live, 1);
             self.fixed_loads.add_live(shard, None, &live, 1);
-            cheapest_role(&wanted, &live, leader.is_some(), prices)
+            cheapest_role(&wanted, &live, leader.is_some(), (prices, self.excess))
         };
         for (&rank, value) in prices.ranks().iter().zip(best.into_iter().flatten()) {
             self.total[rank as usize] += i128::from(value);
@@ -310,11 +313,13 @@ fn cheapest_role(
     wanted: &Wanted<'_>,
     live: &Replicas,
     is_led: bool,
-    prices: &Prices<'_>,
+    (prices, excess): (&Prices<'_>, &Excess),
 ) -> Option<Row> {
     let led = live.iter().map(|&b| {
         let own = wanted.own(Some(b), live).0;
-        prices.sum(&own, prices.of_slot(b))
+        let mut sum = prices.sum(&own, prices.of_slot(b));
+        prices.add_loads(&mut sum, || excess.of(wanted.shard(), Some(b), true));
+        sum
     });
     let unled = (!is_led).then(|| prices.sum(&wanted.own(None, live).0, &[]));
     led.chain(unled).min()

@@ -7,7 +7,7 @@ use super::measure::{Vector, has_replicas, live_leader, live_replicas};
 use crate::budget::{Pace, Stop};
 use crate::cost::Rank;
 use crate::snapshot::{
-    Assignment, Broker, BrokerId, BrokerState, Dimension, Problem, Shard, ShardId,
+    Assignment, Broker, BrokerId, BrokerState, Dimension, Problem, Roles, Shard, ShardId,
 };
 use crate::verify::{Fault, Rule};
 
@@ -128,18 +128,97 @@ impl LoadLevel {
         })
     }
 
-    /// Load above the broker's part, which is rounded down. The total is below 2⁶³, the percentage below 2³³ and a share
-    /// below 2³²: their product is within `u128`, a hundredth of it within `i128`.
+    /// The broker's part, rounded down. The total is below 2⁶³, the percentage below 2³³ and a share below 2³²: their product
+    /// is within `u128`, a hundredth of it within `i128`.
+    fn part(&self, broker: &Broker) -> i128 {
+        (self.scaled_total * u128::from(broker.share) / (100 * self.share_total)) as i128
+    }
+
+    /// Load above the broker's part.
     fn excess(&self, broker: &Broker, load: &Load) -> i128 {
         if broker.state != BrokerState::Active {
             return 0;
         }
-        let part = self.scaled_total * u128::from(broker.share) / (100 * self.share_total);
         let load = match self.dimension {
             Dimension::Rate => load.rate,
             Dimension::Bytes => load.bytes,
         };
-        (load - part as i128).max(0)
+        (load - self.part(broker)).max(0)
+    }
+}
+
+/// The ranks of loads.
+pub(in crate::verify) const LOAD_RANKS: [Rank; 3] =
+    [Rank::DiskExcess, Rank::RateExcess, Rank::BalanceExcess];
+
+/// What one replica puts above the caps of its broker all by itself.
+///
+/// Replicas on one broker exceed a cap together by at least the sum of what each exceeds it by alone, and of what pinned
+/// ones do ([`add_load_cost`]), where a cap below zero is taken for zero. So these parts of ranks 4, 5 and 12 add up to
+/// a lower bound.
+pub(in crate::verify) struct Excess {
+    dimension: Dimension,
+    /// Bytes are a constant where replicas stay.
+    counts_bytes: bool,
+    /// By broker, for each of [`LOAD_RANKS`].
+    caps: Vec<[Option<i128>; 3]>,
+    /// The widest of the `ACTIVE` brokers, for a replica that may go to any of them.
+    widest: [Option<i128>; 3],
+}
+
+impl Excess {
+    pub(in crate::verify) fn new(problem: &Problem) -> Self {
+        let level = LoadLevel::new(problem);
+        let caps = |broker: &Broker| -> [Option<i128>; 3] {
+            let part = (level.as_ref()).filter(|_| broker.state == BrokerState::Active);
+            [
+                disk_room(problem, broker).map(|room| room.max(0)),
+                broker.rate_capacity.map(i128::from),
+                part.map(|level| level.part(broker)),
+            ]
+        };
+        let caps: Vec<_> = problem.brokers.iter().map(caps).collect();
+        let active = problem.brokers.iter().zip(&caps);
+        let active = active.filter(|(broker, _)| broker.state == BrokerState::Active);
+        // No cap anywhere is wider than any; without `ACTIVE` brokers nothing is asked of the widest.
+        let widest = std::array::from_fn(|rank| {
+            let mut caps = active.clone().map(|(_, caps)| caps[rank]);
+            let first = caps.next()?;
+            caps.fold(first, |widest, cap| Some(widest?.max(cap?)))
+        });
+        Excess {
+            dimension: level.map_or(Dimension::Rate, |level| level.dimension),
+            counts_bytes: problem.policy.roles == Roles::LeadersAndFollowers,
+            caps,
+            widest,
+        }
+    }
+
+    /// Whether any broker has a cap.
+    pub(in crate::verify) fn is_any(&self) -> bool {
+        self.caps.iter().flatten().any(Option::is_some)
+    }
+
+    /// Of a replica on a broker, or on whichever new one it goes to, for each of [`LOAD_RANKS`].
+    pub(in crate::verify) fn of(
+        &self,
+        shard: &Shard,
+        broker: Option<BrokerId>,
+        is_leader: bool,
+    ) -> [i128; 3] {
+        let bytes = if self.counts_bytes {
+            shard.size_bytes
+        } else {
+            0
+        };
+        let rate = if is_leader { shard.rate } else { 0 };
+        let balanced = match self.dimension {
+            Dimension::Rate => rate,
+            Dimension::Bytes => bytes,
+        };
+        let caps = broker.map_or(&self.widest, |b| &self.caps[b.index()]);
+        let loads = [bytes, rate, balanced].map(i128::from);
+        std::array::from_fn(|rank| caps[rank].map_or(0, |cap| (loads[rank] - cap).max(0)))
     }
 }
 

@@ -187,6 +187,11 @@ impl<'a> Wanted<'a> {
         }
     }
 
+    /// The shard.
+    pub(in crate::verify) fn shard(&self) -> &'a Shard {
+        self.shard
+    }
+
     /// The shard's stream.
     pub(in crate::verify) fn stream(&self) -> &'a Stream {
         self.stream

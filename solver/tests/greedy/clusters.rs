@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use shardflow_solver::budget::{Budget, never};
-use shardflow_solver::greedy::felix;
+use shardflow_solver::greedy::{felix, swap, weight};
 use shardflow_solver::input::{BrokerInput, PolicyInput, ShardInput, SnapshotInput, StreamInput};
 use shardflow_solver::snapshot::{Assignment, BrokerId, Problem};
 use shardflow_solver::validate::build;
@@ -76,6 +76,20 @@ pub(crate) fn problem_of(snapshot: &SnapshotInput, policy: &PolicyInput) -> Prob
 
 pub(crate) fn plan(problem: &Problem) -> Vec<Assignment> {
     let plan = felix::plan(problem, &mut Budget::new(None, &never)).expect("nothing interrupts");
+    check(problem, &plan);
+    plan
+}
+
+pub(crate) fn weighed(problem: &Problem) -> Vec<Assignment> {
+    let plan = weight::plan(problem, &mut Budget::new(None, &never)).expect("nothing interrupts");
+    check(problem, &plan);
+    plan
+}
+
+/// Swaps from a plan on.
+pub(crate) fn swapped(problem: &Problem, start: &[Assignment]) -> Vec<Assignment> {
+    let mut budget = Budget::new(None, &never);
+    let plan = swap::plan(problem, start, &mut budget).expect("nothing interrupts");
     check(problem, &plan);
     plan
 }

@@ -10,6 +10,8 @@ pub(crate) fn check(problem: &Problem, plan: &[Assignment]) {
         check_shard(problem, i, a);
     }
     check_caps(problem, plan);
+    check_loads(problem, plan);
+    check_changes(problem, plan);
 }
 
 fn check_shard(problem: &Problem, i: usize, a: &Assignment) {
@@ -92,4 +94,61 @@ fn check_caps(problem: &Problem, plan: &[Assignment]) {
         fits(zone.max_leaders, |c| &c.zone_leaders, z);
         fits(zone.max_replicas, |c| &c.zone_replicas, z);
     }
+}
+
+/// Bytes and rates that each broker would have.
+fn loads(problem: &Problem, plan: &[Assignment]) -> (Vec<i64>, Vec<i64>) {
+    let mut bytes = vec![0; problem.brokers.len()];
+    let mut rates = bytes.clone();
+    for (shard, a) in problem.shards.iter().zip(plan) {
+        for b in problem.live(a) {
+            bytes[b.index()] += shard.size_bytes;
+        }
+        if let Some(b) = a.leader.filter(|&b| problem.is_live(b)) {
+            rates[b.index()] += shard.rate;
+        }
+    }
+    (bytes, rates)
+}
+
+fn check_loads(problem: &Problem, plan: &[Assignment]) {
+    let (bytes_now, rates_now) = loads(problem, &present(problem));
+    let (bytes, rates) = loads(problem, plan);
+    for (b, broker) in problem.brokers.iter().enumerate() {
+        if let Some(size) = broker.disk_bytes {
+            let percent = i64::from(problem.policy.disk_watermark_percent);
+            let room = size * percent / 100 - broker.disk_used_bytes;
+            assert!(bytes[b] <= room.max(bytes_now[b]), "bytes of {}", broker.id);
+        }
+        if let Some(capacity) = broker.rate_capacity {
+            assert!(
+                rates[b] <= capacity.max(rates_now[b]),
+                "rate of {}",
+                broker.id
+            );
+        }
+    }
+}
+
+fn check_changes(problem: &Problem, plan: &[Assignment]) {
+    let Some(most) = problem.policy.max_moves else {
+        return;
+    };
+    let changes = |(shard, a): (&Shard, &Assignment)| {
+        let copies = a.replicas().filter(|&b| !shard.present.holds(b)).count();
+        let is_promoted = a
+            .leader
+            .is_some_and(|b| shard.present.followers.contains(&b));
+        copies + usize::from(is_promoted)
+    };
+    let settled = problem
+        .shards
+        .iter()
+        .zip(plan)
+        .filter(|(shard, _)| problem.is_settled(shard));
+    let made: usize = settled.map(changes).sum();
+    assert!(
+        made <= most as usize,
+        "{made} changes where {most} are allowed"
+    );
 }

@@ -1,9 +1,12 @@
-//! The layout as planned so far, its counts, and what the hard rules leave room for.
+//! The layout as planned so far, its counts and loads, and what the hard rules leave room for.
+
+mod limits;
 
 use crate::budget::{Budget, Stop};
 use crate::snapshot::{
-    Assignment, Band, BrokerId, Counts, Limits, Problem, Roles, ShardId, StreamId, ZoneId,
+    Assignment, BrokerId, Counts, Limits, Problem, Roles, ShardId, StreamId, ZoneId,
 };
+use limits::{Allowance, Limited, allowance, limited};
 
 /// Units of work, of a few nanoseconds each, between two polls of the interrupt: well under a millisecond.
 const POLL_EVERY: u64 = 1 << 16;
@@ -54,13 +57,17 @@ pub(super) enum Origin {
 
 /// The layout as planned so far.
 ///
-/// Invariants: `placement` holds live replicas only, followers in canonical order; `counts` and `by_stream` are
-/// the counts of `placement`, pinned shards included; no count exceeds the cap in force.
+/// Invariants: `placement` holds live replicas only, followers in canonical order; `counts`, `loads` and `by_stream` are
+/// those of `placement`, pinned shards included; nothing exceeds the cap in force.
 pub(super) struct Tally<'p> {
     pub(super) problem: &'p Problem,
     pub(super) placement: Vec<Assignment>,
     pub(super) counts: Counts,
     configured: Counts,
+    /// Where bytes or rates matter.
+    loads: Option<Limited>,
+    /// Where the policy limits changes.
+    allowance: Option<Allowance>,
     /// Leaders by stream and broker, a row a stream.
     by_stream: Vec<u32>,
     is_pinned: Vec<bool>,
@@ -106,6 +113,8 @@ impl<'p> Tally<'p> {
             placement,
             counts: problem.limits.present.clone(),
             configured: configured(problem),
+            loads: limited(problem),
+            allowance: allowance(problem, pace)?,
             by_stream,
             is_pinned: problem.shards.iter().map(|s| s.is_pinned).collect(),
             is_active: (problem.broker_ids())
@@ -195,13 +204,23 @@ impl<'p> Tally<'p> {
             && self.beside(shard, to, Some(from)) > 0
     }
 
+    /// Whether the zone of `from` keeps the leaders that it should have when one goes to `to`.
+    #[inline]
+    pub(super) fn keeps_minimum(&self, from: BrokerId, to: BrokerId) -> bool {
+        let (old, new) = (self.problem.zone_of(from), self.problem.zone_of(to));
+        let wanted = i64::from(self.problem.zones[old.index()].min_leaders);
+        old == new || self.counts.zone_leaders[old.index()] > wanted
+    }
+
     /// Whether one more leader fits on `to` when it takes over from the shard's leader, if there is one.
     #[inline]
     pub(super) fn leader_fits(&self, shard: ShardId, to: BrokerId, caps: Caps) -> bool {
         let leader = self.of(shard).leader;
         self.lead_fits(leader.map(|b| self.problem.zone_of(b)), to, caps)
+            && self.rate_fits(shard, to, caps)
     }
-    /// Whether one more leader fits on `to` when it takes over from one in the zone `from`, if there is one.
+    /// Whether one more leader fits on `to` when it takes over from one in the zone `from`, if there is one, its rate
+    /// aside.
     #[inline]
     pub(super) fn lead_fits(&self, from: Option<ZoneId>, to: BrokerId, caps: Caps) -> bool {
         let limit = self.limit(caps);
@@ -234,6 +253,17 @@ impl<'p> Tally<'p> {
         leaving: Option<BrokerId>,
         caps: Caps,
     ) -> bool {
+        self.bytes_short(shard, to, caps) <= 0 && self.slot_fits(shard, to, leaving, caps)
+    }
+    /// The same, bytes aside.
+    #[inline]
+    pub(super) fn slot_fits(
+        &self,
+        shard: ShardId,
+        to: BrokerId,
+        leaving: Option<BrokerId>,
+        caps: Caps,
+    ) -> bool {
         let limit = self.limit(caps);
         if self.counts.replicas[to.index()] >= limit.replicas[to.index()] {
             return false;
@@ -245,7 +275,7 @@ impl<'p> Tally<'p> {
             && self.zone_rule_allows(shard, to, leaving, caps)
     }
     /// `max_replicas_per_zone`; in force, a zone may keep as many as the shard has there now.
-    fn zone_rule_allows(
+    pub(super) fn zone_rule_allows(
         &self,
         shard: ShardId,
         to: BrokerId,
@@ -273,22 +303,29 @@ impl<'p> Tally<'p> {
 
     /// Adds a follower.
     pub(super) fn enter(&mut self, shard: ShardId, broker: BrokerId) {
-        let followers = &mut self.placement[shard.index()].followers;
-        if let Err(at) = followers.binary_search(&broker) {
-            followers.insert(at, broker);
-            self.count_replica(broker, 1);
-        }
+        self.edit(shard, |tally| {
+            let followers = &mut tally.placement[shard.index()].followers;
+            if let Err(at) = followers.binary_search(&broker) {
+                followers.insert(at, broker);
+                tally.count_replica(shard, broker, 1);
+            }
+        });
     }
     /// Removes a follower.
     pub(super) fn leave(&mut self, shard: ShardId, broker: BrokerId) {
-        let followers = &mut self.placement[shard.index()].followers;
-        if let Ok(at) = followers.binary_search(&broker) {
-            followers.remove(at);
-            self.count_replica(broker, -1);
-        }
+        self.edit(shard, |tally| {
+            let followers = &mut tally.placement[shard.index()].followers;
+            if let Ok(at) = followers.binary_search(&broker) {
+                followers.remove(at);
+                tally.count_replica(shard, broker, -1);
+            }
+        });
     }
     /// Lets a follower lead; the leader so far, if any, becomes a follower.
     pub(super) fn promote(&mut self, shard: ShardId, broker: BrokerId) {
+        self.edit(shard, |tally| tally.hand_lead(shard, broker));
+    }
+    fn hand_lead(&mut self, shard: ShardId, broker: BrokerId) {
         let assignment = &mut self.placement[shard.index()];
         let Ok(at) = assignment.followers.binary_search(&broker) else {
             debug_assert!(false, "only a follower is promoted");
@@ -304,13 +341,46 @@ impl<'p> Tally<'p> {
         }
         self.count_leader(shard, broker, 1);
     }
-    fn count_replica(&mut self, broker: BrokerId, by: i64) {
+    /// Takes over the live replicas of another plan of the shard.
+    pub(super) fn assume(&mut self, shard: ShardId, plan: &Assignment) {
+        let problem = self.problem;
+        for b in problem.live(plan) {
+            if !self.of(shard).holds(b) {
+                self.enter(shard, b);
+            }
+        }
+        if let Some(leader) = plan.leader
+            && self.of(shard).leader != Some(leader)
+        {
+            self.promote(shard, leader);
+        }
+        for b in self.of(shard).followers.clone() {
+            if !plan.holds(b) {
+                self.leave(shard, b);
+            }
+        }
+    }
+    /// Moves the replica on `from` to `to`, which holds none, with its role.
+    pub(super) fn relocate(&mut self, shard: ShardId, from: BrokerId, to: BrokerId) {
+        self.enter(shard, to);
+        if self.of(shard).leader == Some(from) {
+            self.promote(shard, to);
+        }
+        self.leave(shard, from);
+    }
+    fn count_replica(&mut self, shard: ShardId, broker: BrokerId, by: i64) {
         self.counts.replicas[broker.index()] += by;
         self.counts.zone_replicas[self.problem.zone_of(broker).index()] += by;
+        if let Some(loads) = &mut self.loads {
+            loads.now.bytes[broker.index()] += by * self.problem.shard(shard).size_bytes;
+        }
     }
     fn count_leader(&mut self, shard: ShardId, broker: BrokerId, by: i64) {
         self.counts.leaders[broker.index()] += by;
         self.counts.zone_leaders[self.problem.zone_of(broker).index()] += by;
+        if let Some(loads) = &mut self.loads {
+            loads.now.rates[broker.index()] += by * self.problem.shard(shard).rate;
+        }
         let stream = self.problem.shard(shard).stream.index();
         self.is_level[stream] = false;
         let cell = &mut self.by_stream[stream * self.problem.brokers.len() + broker.index()];
@@ -372,85 +442,4 @@ fn configured(problem: &Problem) -> Counts {
             .map(|z| or_none(z.max_replicas))
             .collect(),
     }
-}
-
-/// Floors and ceilings of one stream at a time, and of the cluster. Brokers of one share have the same.
-///
-/// A spread that the policy switches off is no goal of rebalancing, but placement prefers level counts all the
-/// same: then the bands here have no slack.
-pub(super) struct Bands {
-    /// By broker, for the cluster.
-    pub(super) cluster: Vec<Band>,
-    /// Brokers that a replica of the stream may enter.
-    pub(super) eligible: Vec<BrokerId>,
-    /// By broker: which of `shares` it has.
-    class: Vec<u32>,
-    shares: Vec<u32>,
-    /// By class, for the stream; meaningful for eligible brokers.
-    stream: Vec<Band>,
-    slack: u32,
-    of: Option<StreamId>,
-}
-
-const NOTHING_WANTED: Band = Band { low: 0, high: 0 };
-
-impl Bands {
-    /// Bands with the policy's slack, or none.
-    pub(super) fn new(problem: &Problem, with_slack: bool) -> Self {
-        let slack = |spread: Option<crate::snapshot::Spread>| {
-            spread.map_or(0, |s| s.slack * u32::from(with_slack))
-        };
-        let mut shares: Vec<u32> = problem.brokers.iter().map(|b| b.share).collect();
-        shares.sort_unstable();
-        shares.dedup();
-        let class = |share: u32| shares.partition_point(|&s| s < share) as u32;
-        let class: Vec<u32> = problem.brokers.iter().map(|b| class(b.share)).collect();
-        let total = (problem.shards.len() as i64, problem.share_total);
-        let cluster = bands(&shares, total, slack(problem.policy.cluster_leaders));
-        Bands {
-            cluster: class.iter().map(|&c| cluster[c as usize]).collect(),
-            eligible: Vec::new(),
-            stream: vec![NOTHING_WANTED; shares.len()],
-            class,
-            shares,
-            slack: slack(problem.policy.stream_leaders),
-            of: None,
-        }
-    }
-    /// Turns to a stream. O(shares) where it is another than before, O(brokers) where other brokers may hold it.
-    pub(super) fn turn_to(&mut self, problem: &Problem, stream: StreamId) {
-        if self.of == Some(stream) {
-            return;
-        }
-        let s = problem.stream(stream);
-        let last = self.of.replace(stream);
-        if last.is_none_or(|last| problem.stream(last).open != s.open) {
-            let ids = problem.broker_ids();
-            self.eligible.clear();
-            self.eligible
-                .extend(ids.filter(|&b| problem.may_enter(stream, b)));
-        }
-        self.stream = bands(&self.shares, (s.shard_count(), s.share_total), self.slack);
-    }
-    /// The stream's band of an eligible broker.
-    #[inline]
-    pub(super) fn of_stream(&self, broker: BrokerId) -> Band {
-        self.stream[self.class[broker.index()] as usize]
-    }
-    /// The stream's band of all brokers, where it is one.
-    pub(super) fn common(&self) -> Option<Band> {
-        match self.stream[..] {
-            [band] => Some(band),
-            _ => None,
-        }
-    }
-}
-
-/// The band of each share for so many things over so many shares.
-fn bands(shares: &[u32], (count, share_total): (i64, u64), slack: u32) -> Vec<Band> {
-    let band = |&share: &u32| match share_total {
-        0 => NOTHING_WANTED,
-        _ => Band::new(count, share, share_total, slack),
-    };
-    shares.iter().map(band).collect()
 }

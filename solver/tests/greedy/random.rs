@@ -1,10 +1,10 @@
 //! Random clusters and policies, a few of them invalid.
 
 use shardflow_solver::input::{
-    BrokerInput, InFlightInput, PolicyInput, ShardInput, SnapshotInput, SpreadInput, StreamInput,
-    TrafficSourceInput, WeightsInput, ZoneLimitInput,
+    BalanceInput, BrokerInput, InFlightInput, PolicyInput, ShardInput, SnapshotInput, SpreadInput,
+    StreamInput, TrafficSourceInput, WeightsInput, ZoneLimitInput,
 };
-use shardflow_solver::snapshot::{BrokerState, Role, Roles};
+use shardflow_solver::snapshot::{BrokerState, Dimension, Role, Roles};
 
 use crate::clusters::{broker, shard, stream};
 use crate::rng::Rng;
@@ -154,6 +154,41 @@ pub(crate) fn random_case(seed: u64) -> (SnapshotInput, PolicyInput) {
             min_leaders: cap(random, 3, 4),
             max_leaders: cap(random, 2, 12),
             max_replicas: cap(random, 2, 24),
+        });
+    }
+    (snapshot, policy)
+}
+
+/// A random case in which bytes, rates and changes are limited as well.
+pub(crate) fn loaded_case(seed: u64) -> (SnapshotInput, PolicyInput) {
+    let (mut snapshot, mut policy) = random_case(seed);
+    let mut random = Rng::new(seed ^ 0x10ad);
+    let sizes = [0, 1, 10, 100];
+    for shard in &mut snapshot.shards {
+        shard.size_bytes = sizes[random.below(4)] * random.between(1, 9);
+        shard.rate = random.between(0, 20);
+    }
+    let total: i64 = snapshot.shards.iter().map(|s| s.size_bytes).sum();
+    for broker in &mut snapshot.brokers {
+        if !random.one_in(4) {
+            broker.disk_bytes = Some(total * random.between(1, 8) / 8 + 1);
+            broker.disk_used_bytes = random.between(0, 20);
+        }
+        if random.one_in(3) {
+            broker.rate_capacity = Some(random.between(0, 200));
+        }
+    }
+    if random.one_in(3) {
+        policy.max_moves = Some(random.below(6) as u32);
+    }
+    if random.one_in(4) {
+        policy.balance = Some(BalanceInput {
+            dimension: if random.one_in(2) {
+                Dimension::Rate
+            } else {
+                Dimension::Bytes
+            },
+            tolerance_percent: 10,
         });
     }
     (snapshot, policy)
