@@ -262,7 +262,7 @@ fn what_levels_the_load_to_balance_is_for_the_spread_and_before_cost() {
 
 /// `p` hands its lead from `a` to `b`, and its replica at `a` is to change places with the leader of `q` at `c`.
 fn swapped_sets(zone_of_lender: &str) -> (Cluster, Plan) {
-    let brokers = [("a", 10), ("b", 0), ("c", 10), ("d", 10), ("e", 9)];
+    let brokers = [("a", 10), ("b", 7), ("c", 10), ("d", 10), ("e", 9)];
     let mut cluster = disks(2, &brokers);
     cluster.snapshot.brokers[3].zone = zone_of_lender.into();
     cluster.policy.stream_leaders.is_off = true;
