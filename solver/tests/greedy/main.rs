@@ -22,4 +22,5 @@ mod random;
 mod rng;
 mod rules;
 mod swap;
+mod timing;
 mod weight;
