@@ -22,5 +22,4 @@ mod random;
 mod rng;
 mod rules;
 mod swap;
-mod timing;
 mod weight;
