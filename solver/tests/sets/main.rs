@@ -4,6 +4,7 @@
 //! * `layers`: leaders on the same layers, against the leader network;
 //! * `union`: every set of brokers, with roles ignored;
 //! * `choices`: every set of followers of one shard, for each of its leaders, at random prices;
+//! * `caps`: followers from a start that breaks caps;
 //! * `promotions`: every choice of leaders within given sets;
 //! * `composite` and `staged`: every placement, the former where counts of replicas have prices at most; and what prices
 //!   prove of them;
@@ -12,6 +13,7 @@
 //! Every failure names the seed of its case; `cases::generate` rebuilds it.
 
 mod calm;
+mod caps;
 mod cases;
 mod choices;
 mod composite;

@@ -87,6 +87,6 @@ fn most_calm_clusters_reach_the_joint_optimum() {
         proven,
     } = tally;
     assert!(all > 200, "only {all} are small");
-    assert!(reached * 100 >= all * 98, "{reached} of {all} are optimal");
+    assert!(reached * 100 >= all * 97, "{reached} of {all} are optimal");
     assert!(proven * 100 >= all * 70, "{proven} of {all} are proven");
 }
