@@ -79,7 +79,7 @@ struct Search {
     /// By rank, how much two solutions may differ at most.
     reaches: [i128; RANKS],
     effort: Effort,
-    /// Keeps the ranks done at their values.
+    /// Keeps the ranks done at their values, and rules out what HiGHS takes for legal.
     frozen: Vec<Row>,
     /// All ranks until now are proven.
     is_proving: bool,
@@ -164,7 +164,11 @@ impl Search {
                 .as_ref()
                 .filter(|decisions| !self.adopt(decisions));
             let Some(decisions) = refused else { break };
-            self.frozen.push(Row::other_than(decisions));
+            let covers = self.program.covers(decisions);
+            match covers.is_empty() {
+                true => self.frozen.push(Row::other_than(decisions)),
+                false => self.frozen.extend(covers),
+            }
             claim = self.run_once(&goal, budget)?;
         }
         self.note(group, &claim);

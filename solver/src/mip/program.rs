@@ -109,7 +109,8 @@ impl Fill {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Program {
     widths: Vec<i64>,
-    decisions: usize,
+    /// By decision, the first one of those that are about the same replica; at most one of them is 1.
+    replicas: Vec<Column>,
     rows: Vec<Row>,
     fills: Vec<Fill>,
     goals: [Terms; RANKS],
@@ -119,8 +120,17 @@ impl Program {
     /// Another decision, 0 or 1. All of them come before the first fill.
     pub(super) fn add_decision(&mut self) -> Column {
         debug_assert!(self.fills.is_empty(), "decisions come first");
-        self.decisions += 1;
-        self.add_column(1)
+        let column = self.add_column(1);
+        self.replicas.push(column);
+        column
+    }
+
+    /// Another decision about the replica of one, of which at most one is 1.
+    pub(super) fn add_decision_beside(&mut self, other: Column) -> Column {
+        let column = self.add_decision();
+        self.replicas[column.index()] = other;
+        self.add_row(Row::at_most(vec![(other, 1), (column, 1)], 1));
+        column
     }
 
     /// Another row; one without terms is left out.
@@ -169,7 +179,7 @@ impl Program {
 
     /// Number of decisions.
     pub(super) fn decisions(&self) -> usize {
-        self.decisions
+        self.replicas.len()
     }
 
     pub(super) fn rows(&self) -> &[Row] {
@@ -198,6 +208,49 @@ impl Program {
         let rows = self.rows.iter().map(|row| row.terms.len());
         let fills = (self.fills.iter()).map(|fill| fill.terms.len() + fill.columns.len());
         rows.sum::<usize>() + fills.sum::<usize>()
+    }
+
+    /// Rows that follow from rows of positive numbers which decisions break: of the few replicas that are too many together,
+    /// one has to go, whatever else is decided (*cover inequalities*).
+    pub(super) fn covers(&self, decisions: &[i64]) -> Vec<Row> {
+        let rows = self.rows.iter().filter_map(|row| {
+            let most = row.most?;
+            self.cover(&row.terms, i128::from(most), decisions)
+        });
+        let fills = (self.fills.iter().filter(|fill| !fill.is_count)).filter_map(|fill| {
+            let width: i128 = (self.widths[fill.places()].iter())
+                .map(|&width| i128::from(width))
+                .sum();
+            self.cover(&fill.terms, width - i128::from(fill.constant), decisions)
+        });
+        rows.chain(fills).collect()
+    }
+
+    fn cover(&self, terms: &Terms, most: i128, decisions: &[i64]) -> Option<Row> {
+        let is_load = |&(column, by): &(Column, i64)| by > 0 && column.index() < decisions.len();
+        if !terms.iter().all(is_load) {
+            return None;
+        }
+        let set = terms
+            .iter()
+            .filter(|(column, _)| decisions[column.index()] == 1);
+        let mut set: Vec<(i64, Column)> = set
+            .map(|&(column, by)| (by, self.replicas[column.index()]))
+            .collect();
+        let mut sum: i128 = set.iter().map(|&(by, _)| i128::from(by)).sum();
+        if sum <= most {
+            return None;
+        }
+        set.sort_unstable();
+        set.retain(|&(by, _)| {
+            let is_needed = sum - i128::from(by) <= most;
+            sum -= if is_needed { 0 } else { i128::from(by) };
+            is_needed
+        });
+        let is_one = |column: Column| set.iter().any(|one| one.1 == self.replicas[column.index()]);
+        let terms = terms.iter().filter(|(column, _)| is_one(*column));
+        let terms: Terms = terms.map(|&(column, _)| (column, 1)).collect();
+        (!set.is_empty()).then(|| Row::at_most(terms, set.len() as i64 - 1))
     }
 
     /// The values of all columns that follow from decisions, where they keep every row and width.

@@ -136,8 +136,10 @@ impl Answer {
             let goal = goal.map(|&(column, cost)| {
                 cost as f64 * floats.units[column.index()] * columns[column.index()]
             });
-            let difference = solved.objective_value() * scale - goal.sum::<f64>();
-            answer.is_stale = difference.abs() > 0.5 * scale;
+            let told = solved.objective_value() * scale;
+            // Goals are whole numbers; large ones are told less exactly.
+            let difference = (told - goal.sum::<f64>()).abs();
+            answer.is_stale = difference > 0.5 + told.abs() * TOLERANCE;
         }
         answer
     }

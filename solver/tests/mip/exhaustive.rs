@@ -32,10 +32,13 @@ fn hold(problem: &Problem, outcome: &Outcome, best: &Optimum, seed: u64) {
     assert_eq!(outcome.status, Status::Optimal, "seed {seed}");
 }
 
+/// HiGHS gives its start back for a better optimum (the last two by one), or takes bytes above a cap for none.
+const CAUGHT: [u64; 5] = [63, 101_707, 102_910, 103_508, 104_647];
+
 #[test]
 fn whole_problems_are_solved_to_the_optimum() {
     let mut tried = 0;
-    for seed in 0..400 {
+    for seed in (0..400).chain(CAUGHT) {
         let mood = if seed % 4 == 0 {
             Mood::Calm
         } else {

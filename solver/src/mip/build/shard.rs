@@ -51,10 +51,14 @@ pub(super) fn choice(problem: &Problem, id: ShardId, program: &mut Program) -> C
         true => 0,
         false => Wanted::new(problem, shard).followers(),
     };
-    let candidates = (problem.broker_ids().filter(may_hold)).map(|broker| Candidate {
-        broker,
-        lead: program.add_decision(),
-        follow: (followers_max > 0).then(|| program.add_decision()),
+    let candidates = (problem.broker_ids().filter(may_hold)).map(|broker| {
+        let lead = program.add_decision();
+        let follow = (followers_max > 0).then(|| program.add_decision_beside(lead));
+        Candidate {
+            broker,
+            lead,
+            follow,
+        }
     });
     let choice = Choice {
         id,
@@ -131,12 +135,6 @@ pub(super) fn add_rules(problem: &Problem, choice: &Choice, program: &mut Progra
     let followers: Terms = followers.map(|follow| (follow, 1)).collect();
     let mut replicas = leaders;
     replicas.extend(&followers);
-    for candidate in &choice.candidates {
-        if let Some(follow) = candidate.follow {
-            let both = vec![(candidate.lead, 1), (follow, 1)];
-            program.add_row(Row::at_most(both, 1));
-        }
-    }
     if wanted.fewest > 0 {
         program.add_row(Row::at_least(replicas.clone(), wanted.fewest as i64));
     }
