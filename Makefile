@@ -1,5 +1,5 @@
 # The only command names; CI speaks the same words.
-.PHONY: build demo test lint bench bench-inner soak deadlines fuzz bootstrap
+.PHONY: build demo test lint bench bench-inner soak sets calm disk hot stuck deadlines fuzz bootstrap
 
 # Finds, or installs, what the build needs besides Rust.
 bootstrap:
@@ -44,6 +44,22 @@ SEED ?= 1
 soak: bootstrap
 	cargo build --workspace --locked --bin soak
 	@sh scripts/soak.sh run --count $(N) --seed $(SEED)
+
+# Whole replica sets: random cases against an integer program (`make sets SETS=3000`), large calm clusters after one event
+# (`make calm ARGS="--shards 5000 --event drain"`), disks nearly full, streams with one hot shard, and deadlines on a
+# problem that HiGHS doesn't finish.
+SETS ?= 300
+sets calm disk hot stuck: bootstrap
+	cargo build --workspace --locked --bin soak
+	@sh scripts/soak.sh $@ $(if $(filter sets,$@),--count $(SETS)) $(if $(filter-out stuck,$@),--seed $(SEED)) $(ARGS)
+
+# Whole replica sets: random cases against an integer program (`make sets SETS=3000`), large calm clusters after one event
+# (`make calm ARGS="--shards 5000 --event drain"`), disks nearly full, streams with one hot shard, and deadlines on a
+# problem that HiGHS doesn't finish.
+SETS ?= 300
+sets calm disk hot stuck: bootstrap
+	cargo build --workspace --locked --bin soak
+	@sh scripts/soak.sh $@ $(if $(filter sets,$@),--count $(SETS)) $(if $(filter-out stuck,$@),--seed $(SEED)) $(ARGS)
 
 # How late 1,000 solves of up to a million shards stop: `make deadlines SOLVES=100`. For a machine that does nothing else.
 SOLVES ?= 1000

@@ -151,7 +151,7 @@ fn no_claim_can_be_changed_unseen() {
             };
             plan(r).moves[0].set_reason(other);
         }),
-        ("plan.moves[0].detour: \"true\": is \"false\"", |r| {
+        ("an ADD is no detour", |r| {
             plan(r).moves[0].detour = true;
         }),
         ("are made beside or after blocked ones", |r| {
@@ -179,8 +179,8 @@ fn no_claim_can_be_changed_unseen() {
         ("report.ranks[3].bound: breaches, a rank before", |r| {
             report(r).ranks[2].bound = None;
         }),
-        ("report.engine: ENGINE_MIP", |r| {
-            report(r).set_engine(pb::Engine::Mip)
+        ("report.engine: ENGINE_UNSPECIFIED", |r| {
+            report(r).set_engine(pb::Engine::Unspecified);
         }),
         ("report.engine: ENGINE_CURRENT", |r| {
             report(r).set_engine(pb::Engine::Current);

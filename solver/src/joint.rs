@@ -154,7 +154,7 @@ impl<'p> Search<'p> {
         budget: &mut Budget<'_>,
     ) -> Result<Option<Vec<Assignment>>, Stop> {
         let start = &self.found.placement;
-        let (placement, certificates, stop) = match flows(self.problem, start, hint, budget)? {
+        let (placement, certificate, stop) = match flows(self.problem, start, hint, budget)? {
             Ok(flows) => flows,
             Err(fault) => {
                 self.found.faults.push(fault);
@@ -162,15 +162,7 @@ impl<'p> Search<'p> {
             }
         };
         self.found.stop = stop;
-        let mut largest = None;
-        for certificate in certificates {
-            let pace = &mut budget.pace();
-            let bound = verify::bound::bound_within(self.problem, &certificate, pace)?;
-            if self.found.certificate.is_none() || bound > largest {
-                largest = bound;
-                self.found.certificate = Some(certificate);
-            }
-        }
+        self.found.certificate = Some(certificate);
         Ok(Some(placement))
     }
 
@@ -269,8 +261,8 @@ impl<'p> Search<'p> {
     }
 }
 
-/// A placement, prices of which each proves a bound, and why there are no more.
-type Flows = (Vec<Assignment>, Vec<Certificate>, Option<Stop>);
+/// A placement, prices that prove a bound, and why there is no better one.
+type Flows = (Vec<Assignment>, Certificate, Option<Stop>);
 
 /// What the flows that suit a problem find, or what is wrong with them.
 fn flows(
@@ -281,13 +273,13 @@ fn flows(
 ) -> Result<Result<Flows, String>, Stop> {
     if leaders::applies(problem) {
         return match leaders::solve(problem, start, hint, budget) {
-            Ok(found) => Ok(Ok((found.placement, vec![found.certificate], found.stop))),
+            Ok(found) => Ok(Ok((found.placement, found.certificate, found.stop))),
             Err(LeaderError::Stopped(stop)) => Err(stop),
             Err(LeaderError::Refused(fault)) => Ok(Err(fault)),
         };
     }
     match sets::staged(problem, &[start], budget) {
-        Ok(staged) => Ok(Ok((staged.placement, staged.certificates, staged.stop))),
+        Ok(staged) => Ok(Ok((staged.placement, staged.certificate, staged.stop))),
         Err(SetError::Stopped(stop)) => Err(stop),
         Err(error) => Ok(Err(error.to_string())),
     }

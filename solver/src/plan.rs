@@ -142,7 +142,7 @@ pub enum MoveReason {
     /// The replica left breaks a rule or leaves a broker or zone above its cap, watermark or capacity, or a zone or shard
     /// gets what it lacks of `min_leaders` or `min_zones`.
     Rule,
-    /// Counts become more level.
+    /// Counts, or the load to balance, become more level.
     Spread,
     /// The weighted cost becomes lower.
     Cost,

@@ -464,13 +464,13 @@ impl Problem {
         self.policy.balance.is_some()
             || (self.brokers.iter()).any(|b| b.disk_bytes.is_some() || b.rate_capacity.is_some())
     }
-    /// Whether the shard has all its replicas, all live, none on `DRAINING`, none against its stream's brokers or
+    /// Whether the shard has all its replicas (or more), all live, none on `DRAINING`, none against its stream's brokers or
     /// `max_replicas_per_zone`. `max_moves` bounds what changes such shards.
     pub fn is_settled(&self, shard: &Shard) -> bool {
         let present = &shard.present;
         let factor = self.replication_factor(shard.stream) as usize;
         self.live_leader(shard).is_some()
-            && present.replicas().count() == factor
+            && present.replicas().count() >= factor
             && present.replicas().all(|b| self.may_enter(shard.stream, b))
             && self
                 .policy

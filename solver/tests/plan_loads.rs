@@ -3,8 +3,10 @@
 mod plan_common;
 
 use plan_common::{Cluster, brief};
+use shardflow_solver::cost::Rank;
+use shardflow_solver::input::BalanceInput;
 use shardflow_solver::plan::{Plan, ShortfallReason};
-use shardflow_solver::snapshot::BrokerState;
+use shardflow_solver::snapshot::{BrokerState, Dimension};
 use shardflow_solver::verify;
 
 use BrokerState::{Active, Draining};
@@ -87,7 +89,7 @@ fn without_a_broker_with_room_moves_are_blocked_and_the_target_stays() {
              nothing that leaves it can go first, and no broker lends room"
         )
     );
-    assert_eq!(plan.after.0[shardflow_solver::cost::Rank::Copies], 2);
+    assert_eq!(plan.after.0[Rank::Copies], 2);
 }
 
 #[test]
@@ -235,9 +237,32 @@ fn a_failover_waits_for_a_holder_with_capacity() {
     assert_eq!(told(&cluster, &cluster.plan(&target)), straight);
 }
 
+#[test]
+fn what_levels_the_load_to_balance_is_for_the_spread_and_before_cost() {
+    let mut cluster = disks(1, &[("a", 0), ("b", 0)]);
+    cluster.policy.stream_leaders.is_off = true;
+    cluster.policy.cluster_leaders.is_off = true;
+    for (id, size, leader) in [("p", 1, "a"), ("q", 8, "a"), ("r", 1, "b")] {
+        cluster = sized(cluster, id, size, leader, &[]);
+    }
+    let target: [(&str, &[&str]); 3] = [("b", &[]), ("b", &[]), ("a", &[])];
+    let costs = cluster.plan(&target);
+    assert!(told(&cluster, &costs).iter().all(|m| m.ends_with(" Cost")));
+    cluster.policy.balance = Some(BalanceInput {
+        dimension: Dimension::Bytes,
+        tolerance_percent: 60,
+    });
+    let moves = [
+        "1 p Copy Leader a>b Spread",
+        "2 q Copy Leader a>b Cost",
+        "3 r Copy Leader b>a Cost",
+    ];
+    assert_eq!(told(&cluster, &cluster.plan(&target)), moves);
+}
+
 /// `p` hands its lead from `a` to `b`, and its replica at `a` is to change places with the leader of `q` at `c`.
 fn swapped_sets(zone_of_lender: &str) -> (Cluster, Plan) {
-    let brokers = [("a", 10), ("b", 0), ("c", 10), ("d", 10), ("e", 9)];
+    let brokers = [("a", 10), ("b", 7), ("c", 10), ("d", 10), ("e", 9)];
     let mut cluster = disks(2, &brokers);
     cluster.snapshot.brokers[3].zone = zone_of_lender.into();
     cluster.policy.stream_leaders.is_off = true;

@@ -134,16 +134,18 @@ fn list(moves: &[pb::Move], with_bytes: bool, screen: Screen, out: &mut String) 
     table.render(screen, out);
 }
 
-/// Moves that no order makes legal, with the cause.
+/// Shards whose moves no order makes legal, with the cause.
 fn blocked(moves: &[pb::Move], screen: Screen, out: &mut String) {
     let blocked = moves.iter().filter(|m| !m.blocked.is_empty());
-    for step in blocked.clone().take(MOVES_MAX) {
+    let mut blocked: Vec<&pb::Move> = blocked.collect();
+    blocked.dedup_by(|next, one| next.shard == one.shard);
+    for step in blocked.iter().take(MOVES_MAX) {
         let line = format!("blocked: {}: {}", shown(&step.shard), shown(&step.blocked));
         out.push_str(&screen.paint(Tone::Bad, &line));
         out.push('\n');
     }
-    let more = blocked.count().saturating_sub(MOVES_MAX);
+    let more = blocked.len().saturating_sub(MOVES_MAX);
     if more > 0 {
-        out.push_str(&format!("… and {more} more that are blocked\n"));
+        out.push_str(&format!("… and {more} more shards that are blocked\n"));
     }
 }

@@ -248,24 +248,35 @@ fn moves_that_are_blocked_or_take_a_detour_say_so() {
                 blocked: "no room on b".into(),
                 ..step(2, "s1/0")
             },
+            pb::Move {
+                blocked: "no room on b".into(),
+                ..step(2, "s1/0")
+            },
+            pb::Move {
+                blocked: "waits".into(),
+                ..step(3, "s2/0")
+            },
         ],
         ..Default::default()
     };
     let text = of_plan(&request(2, &["a", "b"]), plan);
     let from = text
-        .find("2 moves in 1 step, 3.0 GiB to copy\n")
+        .find("4 moves in 1 step, 6.0 GiB to copy\n")
         .unwrap_or_default();
-    let lines: Vec<&str> = text[from..].lines().take(7).collect();
+    let lines: Vec<&str> = text[from..].lines().take(10).collect();
     assert_eq!(
         lines,
         [
-            "2 moves in 1 step, 3.0 GiB to copy",
-            "  2 copies: 2 drain",
+            "4 moves in 1 step, 6.0 GiB to copy",
+            "  4 copies: 4 drain",
             "",
             "step  shard  role      from → to  kind  reason    bytes",
             "   1  s0/0   follower  a → b      copy  drain   1.5 GiB  detour",
             "   2  s1/0   follower  a → b      copy  drain   1.5 GiB  blocked",
+            "   2  s1/0   follower  a → b      copy  drain   1.5 GiB  blocked",
+            "   3  s2/0   follower  a → b      copy  drain   1.5 GiB  blocked",
             "blocked: s1/0: no room on b",
+            "blocked: s2/0: waits",
         ]
     );
 }

@@ -241,8 +241,8 @@ impl<'p> Chooser<'p> {
     /// Copies and promotions of a shard that has nothing to mend.
     fn changes(&self, leader: Option<BrokerId>, live: &[BrokerId]) -> i64 {
         let is_settled = self.led_by.is_some()
-            && self.shard.present.replicas().count() == self.factor
-            && self.now.len() == self.factor
+            && self.shard.present.replicas().count() >= self.factor
+            && self.now.len() == self.shard.present.replicas().count()
             && self.now.iter().all(|&b| self.is_wanted(b))
             && self.over_zone_limit(&self.now) == 0;
         match is_settled {

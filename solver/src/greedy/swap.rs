@@ -1,7 +1,8 @@
 //! Swaps of followers after KIP-925: counts stay, costs fall.
 //!
-//! From a given plan, for every broker, each of its followers, and every other broker, the first follower there is taken
-//! that lowers the rank `weighted` by changing places with it, until a whole pass finds none. A swap is feasible when
+//! From a given plan, for every broker, every other and each follower on the first, that follower on the other changes
+//! places with it with which `weighted` falls most, if it falls at all, until a whole pass finds none. (KIP-925 goes
+//! through the followers first and the other brokers then; pair by pair, what moves cost is computed once.) A swap is feasible when
 //! both shards may enter and neither is held there already, when it breaks no hard rule and when no higher rank gets
 //! worse: neither shard loses zones or gains breaches by itself, and the spread of streams, the bytes above watermarks and
 //! those above the balance don't rise. Leaders and all counts of brokers and zones stay as they are.
@@ -10,8 +11,8 @@
 //! Every swap lowers `weighted`, so the passes end.
 //!
 //! # Complexity
-//! A pass looks at O(followers · brokers) moves of one follower. The partners on a broker are looked at only where the most
-//! that any of them could gain would pay for the move: `least` holds a bound of that for each pair of brokers.
+//! A pass computes the costs of O(followers · brokers) moves, of pairs of brokers alone on which something changed. For each
+//! follower only those partners are looked at that gain enough.
 //!
 //! # What it can't do
 //! What takes three shards to change places at once: see the test of it.
@@ -46,23 +47,41 @@ pub fn plan(
         return Ok(tally.finish());
     }
     let mut swapper = Swapper::new(tally, &mut pace)?;
-    while swapper.pass(&mut pace)? {}
+    let mut since = None;
+    loop {
+        let before = swapper.swaps;
+        if !swapper.pass(since, &mut pace)? {
+            break;
+        }
+        since = Some(before);
+    }
     Ok(swapper.tally.finish())
 }
 
 /// A follower's shard and broker.
 type Standby = (ShardId, BrokerId);
 
+/// What a follower's move to another broker adds.
+struct Offer {
+    /// To `weighted`.
+    cost: i64,
+    shard: ShardId,
+    stream: StreamId,
+    /// To the spread of its stream's replicas.
+    spread: i64,
+}
+
 struct Swapper<'p> {
     tally: Tally<'p>,
-    /// Followers that may move, by broker.
+    /// Followers that may move, by broker, in canonical order.
     standbys: Vec<Vec<ShardId>>,
     /// Replicas by stream and broker, a row a stream; empty where their spread doesn't count.
     by_stream: Vec<u32>,
     /// By broker, the bytes above which the balance costs; empty where it doesn't.
     balance: Vec<Option<i64>>,
-    /// By broker and destination: no follower's move adds less to `weighted`. `None` until it is asked for.
-    least: Vec<Option<i64>>,
+    /// Swaps so far, and by broker, how many there were when a shard on it last took part in one.
+    swaps: u64,
+    changed: Vec<u64>,
 }
 
 impl<'p> Swapper<'p> {
@@ -98,67 +117,94 @@ impl<'p> Swapper<'p> {
             } else {
                 Vec::new()
             },
-            least: vec![None; brokers * brokers],
+            swaps: 0,
+            changed: vec![0; brokers],
         })
     }
 
-    /// Tries every follower once. Returns whether any changed places.
-    fn pass(&mut self, pace: &mut Pace<'_, '_>) -> Result<bool, Stop> {
-        let mut has_swapped = false;
-        for from in self.tally.problem.broker_ids() {
-            for at in 0..self.standbys[from.index()].len() {
-                has_swapped |= self.swap_at(from, at, pace)?;
+    /// Tries every pair of brokers on which something changed since the swap number `since`. Returns whether any
+    /// followers changed places.
+    fn pass(&mut self, since: Option<u64>, pace: &mut Pace<'_, '_>) -> Result<bool, Stop> {
+        let before = self.swaps;
+        let is_new = |changed: u64| since.is_none_or(|since| changed > since);
+        for a in self.tally.problem.broker_ids() {
+            for b in self.tally.problem.broker_ids().skip(a.index() + 1) {
+                pace.step(1)?;
+                if is_new(self.changed[a.index()]) || is_new(self.changed[b.index()]) {
+                    self.swap_between(a, b, pace)?;
+                }
             }
         }
-        Ok(has_swapped)
+        Ok(self.swaps > before)
     }
 
-    /// Swaps the follower at a place in the list of `from` with the first that lowers the cost. Returns whether one did.
-    fn swap_at(
+    /// Swaps followers between two brokers, for each on `a` with the one on `b` that lowers the cost most.
+    fn swap_between(
         &mut self,
-        from: BrokerId,
-        at: usize,
+        a: BrokerId,
+        b: BrokerId,
         pace: &mut Pace<'_, '_>,
-    ) -> Result<bool, Stop> {
-        let shard = self.standbys[from.index()][at];
-        for to in self.tally.problem.broker_ids().filter(|&to| to != from) {
-            pace.step(LOOKUP)?;
-            let Some(cost) = self.cost(shard, from, to) else {
-                continue;
-            };
-            if self.least(to, from, pace)?.saturating_add(cost) >= 0 {
-                continue;
+    ) -> Result<(), Stop> {
+        let there = self.offers(a, b, pace)?;
+        let least = there.iter().map(|offer| offer.cost).min();
+        let Some(least) = least else { return Ok(()) };
+        let mut back = self.offers(b, a, pace)?;
+        back.retain(|offer| offer.cost + least < 0);
+        back.sort_unstable_by_key(|offer| (offer.cost, offer.shard));
+        for mut offer in there {
+            offer.spread = self.spread(offer.stream, a, b);
+            let mut partner = None;
+            for (at, other) in back.iter().enumerate() {
+                pace.step(4)?;
+                if offer.cost + other.cost >= 0 {
+                    break;
+                }
+                if self.is_feasible((&offer, a), (other, b)) {
+                    partner = Some(at);
+                    break;
+                }
             }
-            if let Some(partner) = self.partner((shard, from), to, cost, pace)? {
-                let other = std::mem::replace(&mut self.standbys[to.index()][partner], shard);
-                self.standbys[from.index()][at] = other;
-                self.exchange((shard, from), (other, to), pace)?;
-                return Ok(true);
+            if let Some(at) = partner {
+                let other = back.remove(at);
+                self.exchange((offer.shard, a), (other.shard, b));
+                for offer in &mut back {
+                    pace.step(4)?;
+                    offer.spread = self.spread(offer.stream, b, a);
+                }
             }
         }
-        Ok(false)
+        Ok(())
     }
 
-    /// The place in the list of `to` of the first follower that may change places and pays for it.
-    fn partner(
+    /// The moves from one broker to another that the shards' own rules allow, in canonical order.
+    fn offers(
         &self,
-        one: Standby,
+        from: BrokerId,
         to: BrokerId,
-        cost: i64,
         pace: &mut Pace<'_, '_>,
-    ) -> Result<Option<usize>, Stop> {
-        for (at, &shard) in self.standbys[to.index()].iter().enumerate() {
+    ) -> Result<Vec<Offer>, Stop> {
+        let mut offers = Vec::new();
+        for &shard in &self.standbys[from.index()] {
             pace.step(LOOKUP)?;
-            let other = (shard, to);
-            if self.keeps_ranks(one, other)
-                && let Some(back) = self.cost(shard, to, one.1)
-                && cost + back < 0
-                && self.is_allowed(one, other)
-            {
-                return Ok(Some(at));
+            if let Some(cost) = self.cost(shard, from, to) {
+                let stream = self.tally.problem.shard(shard).stream;
+                let spread = self.spread(stream, from, to);
+                offers.push(Offer {
+                    cost,
+                    shard,
+                    stream,
+                    spread,
+                });
             }
         }
-        Ok(None)
+        Ok(offers)
+    }
+
+    /// Whether two followers may change places, and no rank above `weighted` gets worse by it.
+    fn is_feasible(&self, (one, a): (&Offer, BrokerId), (other, b): (&Offer, BrokerId)) -> bool {
+        let is_level = one.stream == other.stream || one.spread + other.spread <= 0;
+        let (one, other) = ((one.shard, a), (other.shard, b));
+        is_level && self.keeps_bytes(one, other) && self.is_allowed(one, other)
     }
 
     /// What `weighted` gains when a follower moves; `None` where its shard may not, or would lose zones or break a rule.
@@ -182,29 +228,6 @@ impl<'p> Swapper<'p> {
         is_kept.then(|| after[Rank::Weighted] - before[Rank::Weighted])
     }
 
-    /// No more than what any follower's move from `from` to `to` adds.
-    fn least(
-        &mut self,
-        from: BrokerId,
-        to: BrokerId,
-        pace: &mut Pace<'_, '_>,
-    ) -> Result<i64, Stop> {
-        let at = self.pair(from, to);
-        if let Some(least) = self.least[at] {
-            return Ok(least);
-        }
-        let mut least = i64::MAX;
-        for &shard in &self.standbys[from.index()] {
-            pace.step(LOOKUP)?;
-            least = least.min(self.cost(shard, from, to).unwrap_or(i64::MAX));
-        }
-        self.least[at] = Some(least);
-        Ok(least)
-    }
-    fn pair(&self, from: BrokerId, to: BrokerId) -> usize {
-        from.index() * self.standbys.len() + to.index()
-    }
-
     /// Whether the hard rules that look at both let two followers change places.
     fn is_allowed(&self, one: Standby, other: Standby) -> bool {
         self.tally.exchange_fits(one.0, other.0, other.1)
@@ -212,25 +235,18 @@ impl<'p> Swapper<'p> {
             && self.tally.may_exchange(one, other)
     }
 
-    /// Whether the ranks above `weighted` that several shards enter get no worse when two followers change places.
-    fn keeps_ranks(&self, one: Standby, other: Standby) -> bool {
-        self.stream_spread(one, other) <= 0 && self.keeps_bytes(one, other)
-    }
-
-    /// What rank 10 gains.
-    fn stream_spread(&self, (one, a): Standby, (other, b): Standby) -> i64 {
-        let problem = self.tally.problem;
-        let [s, t] = [one, other].map(|shard| problem.shard(shard).stream);
-        if s == t || self.by_stream.is_empty() {
+    /// What rank 10 gains when a replica of the stream moves.
+    fn spread(&self, stream: StreamId, from: BrokerId, to: BrokerId) -> i64 {
+        if self.by_stream.is_empty() {
             return 0;
         }
-        let change = |stream: StreamId, broker: BrokerId, by: i64| {
+        let change = |broker: BrokerId, by: i64| {
             let cell = stream.index() * self.standbys.len() + broker.index();
             let count = i64::from(self.by_stream[cell]);
-            let band = problem.stream_replica_band(stream, broker);
+            let band = self.tally.problem.stream_replica_band(stream, broker);
             band.map_or(0, |band| band.squared(count + by) - band.squared(count))
         };
-        change(s, a, -1) + change(s, b, 1) + change(t, b, -1) + change(t, a, 1)
+        change(from, -1) + change(to, 1)
     }
 
     /// Whether the bytes above the watermarks don't rise, nor those above the balance.
@@ -252,34 +268,31 @@ impl<'p> Swapper<'p> {
         !rises(&disk) && !rises(&balance)
     }
 
-    /// Lets two followers change places, and lowers the bounds by what their shards' moves add now.
-    fn exchange(
-        &mut self,
-        one: Standby,
-        other: Standby,
-        pace: &mut Pace<'_, '_>,
-    ) -> Result<(), Stop> {
-        let brokers = self.standbys.len();
+    /// Lets two followers change places.
+    fn exchange(&mut self, one: Standby, other: Standby) {
+        self.swaps += 1;
         for ((shard, from), to) in [(one, other.1), (other, one.1)] {
             self.tally.relocate(shard, from, to);
+            let row = self.tally.problem.shard(shard).stream.index() * self.standbys.len();
             if !self.by_stream.is_empty() {
-                let row = self.tally.problem.shard(shard).stream.index() * brokers;
                 self.by_stream[row + from.index()] -= 1;
                 self.by_stream[row + to.index()] += 1;
             }
-        }
-        for shard in [one.0, other.0] {
-            for from in self.tally.of(shard).followers.clone() {
-                for to in self.tally.problem.broker_ids() {
-                    pace.step(LOOKUP)?;
-                    let at = self.pair(from, to);
-                    if let (Some(least), Some(cost)) = (self.least[at], self.cost(shard, from, to))
-                    {
-                        self.least[at] = Some(least.min(cost));
-                    }
-                }
+            let gone = &mut self.standbys[from.index()];
+            if let Ok(at) = gone.binary_search(&shard) {
+                gone.remove(at);
+            }
+            let come = &mut self.standbys[to.index()];
+            if let Err(at) = come.binary_search(&shard) {
+                come.insert(at, shard);
+            }
+            for b in self.tally.of(shard).replicas() {
+                self.changed[b.index()] = self.swaps;
             }
         }
-        Ok(())
+        if self.tally.problem.policy.max_moves.is_some() {
+            // What the limit leaves may have become more, everywhere.
+            self.changed.fill(self.swaps);
+        }
     }
 }

@@ -1,12 +1,12 @@
 //! Replica sets as flow: all followers for given leaders, or all replicas with roles ignored.
 //!
-//! * [`layers`]: the counts of one kind, leaders or replicas, as the lower half of a network;
+//! * [`layers`] and `layered`: the counts of one kind, leaders or replicas, as the lower half of a network;
 //! * `parcels`: the upper half, what each shard ships and where it may go;
 //! * [`search`]: minimises rank after rank, and goes on after arcs were added;
-//! * `ship`: from a start to a flow, and from the flow to brokers (`seats`);
-//! * [`choices`]: the best followers of one shard for each of its leaders, at prices of replicas;
+//! * `ship`: from a start to a flow (`first`), and from the flow to brokers (`seats`);
+//! * [`choices`]: the best followers of one shard for each of its leaders, at prices of replicas (`pool`);
 //! * [`composite()`] and [`promotions()`]: leaders with the followers they bring along, or among given replicas (`lead`);
-//! * [`staged`]: one after the other while that is better;
+//! * [`staged()`]: one after the other while that is better;
 //! * [`followers()`] and [`union()`]: what a shard ships for the one and the other (`wishes`).
 //!
 //! Ranks 4, 5 and 12 (bytes, rates and their balance) and `max_moves` cross the layers and are not seen here.
@@ -14,10 +14,13 @@
 mod alternate;
 pub mod choices;
 mod composite;
+mod first;
 mod followers;
+mod layered;
 pub mod layers;
 mod lead;
 mod parcels;
+mod pool;
 mod prices;
 mod promotions;
 pub mod search;

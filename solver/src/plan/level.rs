@@ -4,12 +4,15 @@
 //! and 10, per broker for ranks 9 and 11. Memory is O(changes + brokers); cells are found by binary search.
 //!
 //! A move serves a spread where it lowers its two ranks, compared lexicographically, or leaves them as they are while it
-//! heals a cell that ends nearer to its band: the first of a chain of moves (from a broker above its band to one at the
+//! heals a cell that ends nearer to its band (likewise for rank 12, a load above its cap): the first of a chain of moves (from a broker above its band to one at the
 //! brim, from there to one below) lowers nothing yet, but without it the chain doesn't.
 
 use super::SpreadRow;
 use crate::budget::{Pace, Stop};
-use crate::snapshot::{Assignment, Band, BrokerId, Counts, Problem, ShardId, StreamId};
+use crate::snapshot::{
+    Assignment, Band, BrokerId, Counts, Dimension, Loads, Problem, Shard, ShardId, StreamId,
+    balance_caps,
+};
 
 /// What a change of one shard does to the counts of one broker.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -65,6 +68,58 @@ pub(super) enum Scope {
     Stream,
     /// Ranks 9 and 11.
     Cluster,
+    /// The load of rank 12.
+    Load,
+}
+
+/// The load that rank 12 looks at, by broker.
+struct Load {
+    dimension: Dimension,
+    caps: Vec<Option<i64>>,
+    now: Vec<i64>,
+    last: Vec<i64>,
+}
+
+impl Load {
+    fn new(problem: &Problem, last: &Loads) -> Option<Self> {
+        let dimension = problem.policy.balance?.dimension;
+        let caps = balance_caps(problem);
+        (!caps.is_empty()).then(|| Load {
+            dimension,
+            caps,
+            now: problem.limits.present_loads.of(dimension).to_vec(),
+            last: last.of(dimension).to_vec(),
+        })
+    }
+
+    fn of(&self, shard: &Shard, shift: &Shift) -> i64 {
+        match self.dimension {
+            Dimension::Rate => shift.leaders * shard.rate,
+            Dimension::Bytes => shift.replicas * shard.size_bytes,
+        }
+    }
+
+    fn serves(&self, shard: &Shard, shifts: &[Shift]) -> bool {
+        let mut sum = 0;
+        let mut heals = false;
+        for shift in shifts {
+            let at = shift.broker.index();
+            let Some(cap) = self.caps[at] else { continue };
+            let excess = |load: i64| (load - cap).max(0);
+            let before = excess(self.now[at]);
+            let after = excess(self.now[at] + self.of(shard, shift));
+            sum += after - before;
+            heals |= after < before && excess(self.last[at]) < before;
+        }
+        sum < 0 || (sum == 0 && heals)
+    }
+
+    fn apply(&mut self, shard: &Shard, shifts: &[Shift]) {
+        for shift in shifts {
+            let by = self.of(shard, shift);
+            self.now[shift.broker.index()] += by;
+        }
+    }
 }
 
 /// Leaders and live replicas of one stream on a broker, each now and in the plan.
@@ -84,6 +139,8 @@ pub(super) struct Level {
     starts: Vec<u32>,
     /// By broker.
     cluster: Vec<Cell>,
+    /// `None` where nothing is balanced.
+    load: Option<Load>,
 }
 
 impl Level {
@@ -92,7 +149,7 @@ impl Level {
         problem: &Problem,
         placement: &[Assignment],
         changed: &[ShardId],
-        last: &Counts,
+        (last, loads): &(Counts, Loads),
         pace: &mut Pace<'_>,
     ) -> Result<Self, Stop> {
         let first = &problem.limits.present;
@@ -113,6 +170,7 @@ impl Level {
             cells: Vec::new(),
             starts: vec![0; problem.streams.len() + 1],
             cluster,
+            load: Load::new(problem, loads),
         };
         let mut counts = vec![StreamCount::default(); problem.brokers.len()];
         for of_stream in
@@ -196,15 +254,19 @@ impl Level {
         at.ok().map(|at| (start + at) as u32)
     }
 
-    /// Whether a change serves the spread in that scope.
-    pub(super) fn serves(&self, scope: Scope, shifts: &[Shift]) -> bool {
+    /// Whether a change of the shard serves the spread in that scope.
+    pub(super) fn serves(&self, scope: Scope, shard: &Shard, shifts: &[Shift]) -> bool {
+        if scope == Scope::Load {
+            let load = self.load.as_ref();
+            return load.is_some_and(|load| load.serves(shard, shifts));
+        }
         let mut sums = (0, 0);
         let mut heals = false;
         for shift in shifts {
             let cell = match (scope, shift.cell) {
                 (Scope::Stream, Some(cell)) => &self.cells[cell as usize],
                 (Scope::Stream, None) => continue,
-                (Scope::Cluster, _) => &self.cluster[shift.broker.index()],
+                (Scope::Cluster | Scope::Load, _) => &self.cluster[shift.broker.index()],
             };
             let leaders = cell.leaders.change(shift.leaders);
             let replicas = cell.replicas.change(shift.replicas);
@@ -214,8 +276,11 @@ impl Level {
         sums < (0, 0) || (sums == (0, 0) && heals)
     }
 
-    /// Counts a change.
-    pub(super) fn apply(&mut self, shifts: &[Shift]) {
+    /// Counts a change of the shard.
+    pub(super) fn apply(&mut self, shard: &Shard, shifts: &[Shift]) {
+        if let Some(load) = &mut self.load {
+            load.apply(shard, shifts);
+        }
         for shift in shifts {
             let of_stream = shift.cell.map(|cell| &mut self.cells[cell as usize]);
             let of_cluster = &mut self.cluster[shift.broker.index()];

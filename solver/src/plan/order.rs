@@ -7,7 +7,7 @@
 //!    stand-in with room (where every holder is full, the shard waits and its lead goes straight to where it ends);
 //! 2. what else is forced: `FAILOVER`, `NEW`, `DRAIN`, `RULE`; the last includes what leaves a broker or zone that is
 //!    above its cap just then, or gives a leader to a zone that has too few;
-//! 3. what serves a stream's spread just then, 4. what serves the cluster's; both in passes, because one move may open
+//! 3. what serves a stream's spread just then, 4. what serves the cluster's, then the load to balance; all in passes, because one move may open
 //!    the way for another; a pass that settles less than an eighth of what it looked at is the last, so that all
 //!    passes together are linear;
 //! 5. the rest: no item of it lowers a spread by itself, it is moved for its cost;
@@ -46,7 +46,7 @@ pub(super) fn order(
 ) -> Result<(Vec<Move>, Vec<SpreadRow>), Stop> {
     let (changed, last) = changes(problem, placement, pace)?;
     let mut ordered = |spares_bytes: bool| {
-        let level = Level::new(problem, placement, &changed, &last.0, pace)?;
+        let level = Level::new(problem, placement, &changed, &last, pace)?;
         let mut agenda = Agenda {
             problem,
             placement,
@@ -300,7 +300,7 @@ impl<'a> Agenda<'a> {
             }
         }
         self.place_rules(&mut items, pace)?;
-        for scope in [Scope::Stream, Scope::Cluster] {
+        for scope in [Scope::Stream, Scope::Cluster, Scope::Load] {
             self.place_spread(&mut items, scope, pace)?;
         }
         for item in items {

@@ -34,6 +34,8 @@ pub struct Relaxed<'s> {
 
 /// A shared arc while it has no bounds.
 pub(super) struct Shared {
+    /// In the caller's list.
+    position: usize,
     arc: usize,
     low: i64,
     high: i64,
@@ -59,13 +61,14 @@ impl Simplex {
     ) -> Result<Relaxed<'_>, MinimizeError> {
         let limit = self.load(rank)?.min(PRICE_MAX);
         let mut relaxed = Vec::new();
-        for &(id, price) in shared {
+        for (position, &(id, price)) in shared.iter().enumerate() {
             let arc = self.tree.root() + id.index();
             if self.node_below(arc).is_none() || self.slopes.is_bent(arc) {
                 continue;
             }
             self.slopes.unit[arc] += price.clamp(-limit, limit);
             relaxed.push(Shared {
+                position,
                 arc,
                 low: self.arcs.low[arc],
                 high: self.arcs.high[arc],
@@ -134,6 +137,10 @@ impl Relaxed<'_> {
         self.simplex.anchors.potential(node.index())
     }
 
+    /// Count.
+    pub fn count(&self) -> usize {
+        self.shared.len()
+    }
     /// Pivots so far.
     pub fn pivots(&self) -> u64 {
         self.simplex.stats.pivots
@@ -143,11 +150,22 @@ impl Relaxed<'_> {
     ///
     /// Complexity: O(shared arcs + anchors below those whose price changes).
     pub fn reprice(&mut self, surcharge: impl Fn((i64, i64), i64) -> i64) {
+        self.charge(|of, flow| {
+            let overload = flow - flow.clamp(of.low, of.high);
+            surcharge((of.low, of.high), overload)
+        });
+    }
+
+    /// The same, by the position of each arc in the list given to [`Simplex::relax`] and its flow.
+    pub fn reprice_each(&mut self, surcharge: impl Fn(usize, i64) -> i64) {
+        self.charge(|of, flow| surcharge(of.position, flow));
+    }
+
+    fn charge(&mut self, surcharge: impl Fn(&Shared, i64) -> i64) {
         let simplex = &mut *self.simplex;
         for of in &mut self.shared {
             let flow = simplex.live_flow(of.arc);
-            let overload = flow - flow.clamp(of.low, of.high);
-            let new = surcharge((of.low, of.high), overload).clamp(-self.limit, self.limit);
+            let new = surcharge(of, flow).clamp(-self.limit, self.limit);
             let by = of.surcharge - new;
             if by == 0 {
                 continue;

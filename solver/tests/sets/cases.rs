@@ -7,7 +7,7 @@ use shardflow_solver::input::{
     TrafficSourceInput, WeightsInput, ZoneLimitInput,
 };
 use shardflow_solver::model::current;
-use shardflow_solver::snapshot::{Assignment, BrokerId, BrokerState, Problem, ShardId};
+use shardflow_solver::snapshot::{Assignment, BrokerId, BrokerState, Problem, Roles, ShardId};
 use shardflow_solver::validate;
 use shardflow_solver::verify::placement::check;
 
@@ -29,6 +29,22 @@ pub(crate) fn generate(seed: u64) -> Problem {
     let mut random = Random(Rng::new(seed));
     let snapshot = random.snapshot();
     let policy = random.policy();
+    validate::build(&snapshot, &policy)
+        .unwrap_or_else(|rejection| panic!("{rejection:?}\n{snapshot:#?}\n{policy:#?}"))
+}
+
+/// The same where only leaders are decided, some zones with limits on them.
+pub(crate) fn generate_led(seed: u64) -> Problem {
+    let mut random = Random(Rng::new(seed));
+    let snapshot = random.snapshot();
+    let mut policy = random.policy();
+    policy.roles = Roles::LeadershipOnly;
+    for limit in &mut policy.zone_limits {
+        let least = random.below(3) as u32;
+        limit.max_replicas = None;
+        limit.min_leaders = Some(least);
+        limit.max_leaders = Some(least + random.below(2) as u32);
+    }
     validate::build(&snapshot, &policy)
         .unwrap_or_else(|rejection| panic!("{rejection:?}\n{snapshot:#?}\n{policy:#?}"))
 }

@@ -1,10 +1,11 @@
 //! The composite flow against every placement, where counts of replicas have prices at most.
 
 use shardflow_solver::budget::{Budget, never};
-use shardflow_solver::certificate::RankPrices;
+use shardflow_solver::certificate::{Certificate, RankPrices};
 use shardflow_solver::cost::{Cost, evaluate};
 use shardflow_solver::model::sets::{composite, is_decoupled};
 use shardflow_solver::snapshot::{Assignment, Limits, Problem};
+use shardflow_solver::verify::bound::bound;
 use shardflow_solver::verify::placement::check;
 
 use crate::cases::{Named, generate, start};
@@ -58,6 +59,12 @@ fn compare(seed: u64, is_priced: bool) -> Option<bool> {
     assert_eq!(solution.stop, None);
     assert_eq!(check(&problem, &solution.placement).faults, []);
     assert_eq!(cost(&solution.placement), optimum);
+    if !is_priced {
+        let ranks = solution.prices;
+        let bound =
+            bound(&problem, &Certificate { ranks }).expect("the prices have the right shape");
+        assert_eq!(bound.0, optimum.0.map(i128::from));
+    }
     Some(solution.placement != start)
 }
 

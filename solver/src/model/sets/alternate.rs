@@ -4,7 +4,8 @@
 //! and sets. (2) The composite flow finds leaders at these prices. (3) Followers for them. (4) Leaders among their
 //! replicas and followers for them in turn, while that is strictly better. (5) The prices of the followers' flow lead back
 //! to (2), twice at most. Each stage is the exact optimum of what it decides, and the best placement that was seen is
-//! kept; so the result is no worse than any start, and none of the last two stages alone improves it.
+//! kept, so the result is no worse than any start. Prices of each composite flow prove a bound; where the best meets it,
+//! the stages end.
 //!
 //! Where counts of replicas are of no account, the composite flow alone is the joint optimum.
 
@@ -15,8 +16,9 @@ use super::union::union;
 use super::{SetError, Solution, is_decided};
 use crate::budget::{Budget, Stop};
 use crate::certificate::{Certificate, RankPrices};
-use crate::cost::{Cost, evaluate};
+use crate::cost::{Cost, evaluate_within};
 use crate::snapshot::{Assignment, Counts, Limits, Problem};
+use crate::verify::bound::{Bound, bound_within};
 
 /// Composite flows after the first.
 const REPRICED_MAX: usize = 2;
@@ -25,10 +27,8 @@ const REPRICED_MAX: usize = 2;
 pub struct Staged {
     /// By shard.
     pub placement: Vec<Assignment>,
-    /// Its cost.
-    pub cost: Cost,
-    /// Prices of leaders and replicas of each composite flow that came to its end, the last one last. Each proves a bound.
-    pub certificates: Vec<Certificate>,
+    /// Prices of leaders and replicas that prove the best bound of those that were found; none where none were.
+    pub certificate: Certificate,
     /// Why the stages ended early.
     pub stop: Option<Stop>,
 }
@@ -51,21 +51,20 @@ pub fn staged(
     let mut stages = Stages {
         problem,
         best: None,
-        certificates: Vec::new(),
+        bound: None,
     };
-    for start in starts {
-        stages.consider(start);
-    }
-    let stop = match stages.run(budget) {
+    let stop = match stages.run(starts, budget) {
         Ok(()) => None,
         Err(SetError::Stopped(stop)) => Some(stop),
         Err(error) => return Err(error),
     };
-    let (cost, placement) = stages.best.unwrap_or_default();
+    let placement = match stages.best {
+        Some((_, placement)) => placement,
+        None => starts.first().map_or_else(Vec::new, |start| start.to_vec()),
+    };
     Ok(Staged {
         placement,
-        cost,
-        certificates: stages.certificates,
+        certificate: stages.bound.map_or_else(Certificate::default, |of| of.1),
         stop,
     })
 }
@@ -73,35 +72,21 @@ pub fn staged(
 struct Stages<'p> {
     problem: &'p Problem,
     best: Option<(Cost, Vec<Assignment>)>,
-    certificates: Vec<Certificate>,
+    bound: Option<(Bound, Certificate)>,
 }
 
 impl Stages<'_> {
-    /// Keeps a placement that is strictly better than the best; whether it is.
-    fn consider(&mut self, placement: &[Assignment]) -> bool {
-        let cost = evaluate(self.problem, placement).0;
-        let is_better = self.best.as_ref().is_none_or(|best| cost < best.0);
-        if is_better {
-            self.best = Some((cost, placement.to_vec()));
-        }
-        is_better
-    }
-
-    fn best(&self) -> Vec<Assignment> {
-        self.best
-            .as_ref()
-            .map_or_else(Vec::new, |best| best.1.clone())
-    }
-
-    fn run(&mut self, budget: &mut Budget<'_>) -> Result<(), SetError> {
+    fn run(&mut self, starts: &[&[Assignment]], budget: &mut Budget<'_>) -> Result<(), SetError> {
         let problem = self.problem;
-        if !is_decided(problem) || self.best.is_none() {
+        for start in starts {
+            self.consider(start, budget)?;
+        }
+        if !is_decided(problem) || starts.is_empty() {
             return Ok(());
         }
         if is_decoupled(problem) {
-            let start = self.best();
-            let led = self.lead(&[], &start, budget)?;
-            self.consider(&led.placement);
+            let led = self.lead(&[], &self.best(), budget)?;
+            self.consider(&led.placement, budget)?;
             return ended(led.stop);
         }
         let sets = union(problem, &self.best(), budget)?;
@@ -113,20 +98,55 @@ impl Stages<'_> {
             let Some(following) = self.follow(&led.placement, budget)? else {
                 break;
             };
-            let is_better = self.consider(&following.placement);
+            let is_better = self.consider(&following.placement, budget)?;
             prices = self.alternate(following, budget)?;
-            prefer = self.best();
+            if self.is_proven() {
+                return Ok(());
+            }
             if !is_better {
                 break;
             }
+            prefer = self.best();
         }
-        let start = self.best();
-        if let Some(following) = self.follow(&start, budget)? {
+        if let Some(following) = self.follow(&self.best(), budget)? {
             self.alternate(following, budget)?;
         }
         Ok(())
     }
 
+    /// Keeps a placement that is strictly better than the best. Returns whether it is.
+    fn consider(
+        &mut self,
+        placement: &[Assignment],
+        budget: &Budget<'_>,
+    ) -> Result<bool, SetError> {
+        let cost = self.cost_of(placement, budget)?;
+        let is_better = self.best.as_ref().is_none_or(|best| cost < best.0);
+        if is_better {
+            self.best = Some((cost, placement.to_vec()));
+        }
+        Ok(is_better)
+    }
+
+    fn cost_of(&self, placement: &[Assignment], budget: &Budget<'_>) -> Result<Cost, SetError> {
+        let of = |at: usize| &placement[at];
+        Ok(evaluate_within(self.problem, of, &mut budget.pace())?.0)
+    }
+
+    fn best(&self) -> Vec<Assignment> {
+        let best = self.best.as_ref();
+        best.map_or_else(Vec::new, |best| best.1.clone())
+    }
+
+    /// Whether some prices prove that nothing costs less than the best.
+    fn is_proven(&self) -> bool {
+        match (&self.best, &self.bound) {
+            (Some((cost, _)), Some((bound, _))) => cost.0.map(i128::from) == bound.0,
+            _ => false,
+        }
+    }
+
+    /// Leaders at prices of replicas, and what their prices prove.
     fn lead(
         &mut self,
         prices: &[RankPrices],
@@ -134,9 +154,12 @@ impl Stages<'_> {
         budget: &mut Budget<'_>,
     ) -> Result<Solution, SetError> {
         let mut led = composite(self.problem, prices, prefer, &self.best(), budget)?;
-        if led.stop.is_none() {
-            let ranks = std::mem::take(&mut led.prices);
-            self.certificates.push(Certificate { ranks });
+        let ranks = std::mem::take(&mut led.prices);
+        let certificate = Certificate { ranks };
+        let bound = bound_within(self.problem, &certificate, &mut budget.pace())?;
+        let known = self.bound.as_ref().map(|of| of.0);
+        if let Some(bound) = bound.filter(|bound| known.is_none_or(|known| known < *bound)) {
+            self.bound = Some((bound, certificate));
         }
         Ok(led)
     }
@@ -155,34 +178,27 @@ impl Stages<'_> {
         }
     }
 
-    /// Leaders and followers in turn while that is strictly better, from best followers. Returns prices of replicas of the
-    /// last of them.
+    /// Leaders and followers in turn while that is strictly better, from the best followers of some leaders. Returns prices
+    /// of replicas with the last followers.
     fn alternate(
         &mut self,
         mut following: Solution,
         budget: &mut Budget<'_>,
     ) -> Result<Vec<RankPrices>, SetError> {
-        let mut cost = evaluate(self.problem, &following.placement).0;
         loop {
-            self.consider(&following.placement);
+            self.consider(&following.placement, budget)?;
             ended(following.stop)?;
+            let cost = self.cost_of(&following.placement, budget)?;
             let led = promotions(self.problem, &following.placement, budget)?;
-            self.consider(&led.placement);
+            if self.cost_of(&led.placement, budget)? >= cost {
+                return ended(led.stop).map(|()| following.prices);
+            }
+            self.consider(&led.placement, budget)?;
             ended(led.stop)?;
-            let promoted = evaluate(self.problem, &led.placement).0;
-            if promoted >= cost {
-                return Ok(following.prices);
+            match self.follow(&led.placement, budget)? {
+                Some(next) => following = next,
+                None => return Ok(following.prices),
             }
-            let Some(next) = self.follow(&led.placement, budget)? else {
-                return Ok(following.prices);
-            };
-            following = next;
-            let followed = evaluate(self.problem, &following.placement).0;
-            if followed >= promoted {
-                self.consider(&following.placement);
-                return Ok(following.prices);
-            }
-            cost = followed;
         }
     }
 }

@@ -3,24 +3,16 @@
 //! **Problem.** Given who leads, or that nobody does, find followers that keep the rules of one shard and cost least: its
 //! own cost in all ranks, and the price of each of its replicas. Vectors over the ranks, compared lexicographically.
 //!
-//! **Elements.** The n-th follower in a zone costs what the n-th cheapest broker there costs by itself, and what
-//! `same_rack` and `max_replicas_per_zone` charge for the n-th: a sequence that rises. A follower that is missing is an
-//! element too. So with zones to span left aside the cheapest set is that of the cheapest elements: an element comes
-//! after those of its zone that are before it.
-//!
-//! **Zones to span.** Each zone but the leader's has a first element, and w of them are wanted. Of the sets with at least d
-//! firsts the cheapest has the d cheapest firsts and of all other elements the cheapest. If it has more firsts, it is
-//! the cheapest also for these numbers, so the next d to try is one more than it has, up to w. What it pays for zones is
-//! then known.
-//!
-//! **Leaders.** The zone of the leader is the only one whose elements depend on who leads. So elements are found once a
-//! shard, for the zones with the cheapest firsts, one more than there are followers: the leader's may be among them. A
-//! broker that the shard would enter as its leader costs the same in all its zone, but for its price and where it would
-//! follow too.
+//! **Leaders.** A follower is an element of its zone (see `pool`). The zone of the leader is the only one whose elements
+//! depend on who leads. So elements are found once a shard, for the zones with the cheapest firsts, one more than there
+//! are followers: the leader's may be among them. A broker that the shard would enter as its leader costs the same in all
+//! its zone, but for its price and where it would follow too.
 //!
 //! Complexity: O(brokers · log) a stream; O(zones + R²) a shard and O(R²) for each leader, R the replication factor.
 
 use super::SetError;
+use super::parcels::sum;
+use super::pool::{Element, Elements, Pool};
 use super::prices::ReplicaPrices;
 use super::wishes::{alone, zone_limit};
 use crate::certificate::RankPrices;
@@ -73,25 +65,6 @@ struct Holder {
     /// As a follower, with its price.
     cost: Cost,
 }
-
-/// One more follower.
-#[derive(Clone, Copy)]
-struct Element {
-    cost: Cost,
-    /// Whether ties are not settled for it.
-    is_plain: bool,
-    zone: ZoneId,
-    broker: BrokerId,
-}
-
-impl Element {
-    fn key(&self) -> (&Cost, bool) {
-        (&self.cost, self.is_plain)
-    }
-}
-
-/// Elements of one zone.
-type Elements = SmallVec<[Element; 4]>;
 
 /// Where the leader is, and the broker that may not follow.
 #[derive(Clone, Copy)]
@@ -175,7 +148,7 @@ impl<'a> Choices<'a> {
         let holders = problem.live(&shard.present).map(|broker| Holder {
             broker,
             zone: problem.zone_of(broker),
-            cost: plus(&alone(problem, id, broker, false), self.prices.of(broker)),
+            cost: sum(&alone(problem, id, broker, false), self.prices.of(broker)),
         });
         let holders: SmallVec<[Holder; 4]> = holders.collect();
         let factor = problem.replication_factor(shard.stream) as usize;
@@ -276,7 +249,7 @@ impl<'a> Choices<'a> {
         let preferred = newcomers.clone().skip(most);
         let preferred = preferred.filter(|&&b| shard.prefer.is_some_and(|set| set.holds(b)));
         for &b in newcomers.take(most).chain(preferred) {
-            elements.push(element(b, plus(&own, self.prices.of(b))));
+            elements.push(element(b, sum(&own, self.prices.of(b))));
         }
         elements.sort_by(|a, b| (a.key(), a.broker).cmp(&(b.key(), b.broker)));
         elements.truncate(most);
@@ -296,7 +269,7 @@ impl<'a> Choices<'a> {
             zone,
             broker: Some(leader),
         };
-        self.best(&plus(&own, self.prices.of(leader)), Some(led))
+        self.best(&sum(&own, self.prices.of(leader)), Some(led))
     }
 
     /// The best with a leader that is new to the shard, in this zone, without the leader's price: what it costs with
@@ -330,7 +303,8 @@ impl<'a> Choices<'a> {
             self.elements(led.zone, Some(led), units)
         });
         let pool = Pool {
-            shard: &self.shard,
+            firsts: &self.shard.firsts,
+            further: &self.shard.further,
             led: led.map(|led| led.zone),
             own,
             units,
@@ -338,98 +312,8 @@ impl<'a> Choices<'a> {
             zones_wanted: self.shard.zones_wanted.saturating_sub(leaders),
         };
         let mut best = pool.best()?;
-        best.cost = plus(leader, &best.cost);
+        best.cost = sum(leader, &best.cost);
         best.followers.sort_unstable();
         Some(best)
     }
-}
-
-/// The elements that followers are taken from.
-struct Pool<'a> {
-    shard: &'a OpenShard<'a>,
-    /// The leader's zone, whose elements are `own` instead of the shard's.
-    led: Option<ZoneId>,
-    own: Elements,
-    /// Elements to take.
-    units: usize,
-    /// So many of them may be missing followers.
-    may_miss: usize,
-    zones_wanted: usize,
-}
-
-impl Pool<'_> {
-    fn best(&self) -> Option<Best> {
-        let mut best: Option<Best> = None;
-        let mut forced = 0;
-        while forced <= self.zones_wanted.min(self.units) {
-            let Some((mut taken, firsts)) = self.take(forced) else {
-                break;
-            };
-            let short = self.zones_wanted.saturating_sub(firsts);
-            taken.cost[Rank::ZonesLost] = taken.cost[Rank::ZonesLost].saturating_add(short as i64);
-            if best.as_ref().is_none_or(|best| taken.cost < best.cost) {
-                best = Some(taken);
-            }
-            forced = firsts + 1;
-        }
-        best
-    }
-
-    /// The cheapest elements with at least so many firsts, and how many firsts they are.
-    fn take(&self, forced: usize) -> Option<(Best, usize)> {
-        let elsewhere = |of: &&Element| Some(of.zone) != self.led;
-        let mut firsts = self.shard.firsts.iter().filter(elsewhere).peekable();
-        let mut further = self.shard.further.iter().filter(elsewhere).peekable();
-        let mut own = self.own.iter().peekable();
-        let mut taken = Best {
-            cost: Cost::default(),
-            followers: SmallVec::new(),
-        };
-        let (mut taken_firsts, mut missing) = (0, 0);
-        let mut absent = Cost::default();
-        absent[Rank::UnplacedFollowers] = 1;
-        for unit in 0..self.units {
-            let first = firsts.peek().map(|of| of.key());
-            let own_key = own.peek().map(|of| of.key());
-            let further_key = further.peek().map(|of| of.key());
-            let absent_key = (missing < self.may_miss).then_some((&absent, true));
-            // Of equals a first comes before further ones of its zone.
-            let keys = [first, own_key, further_key, absent_key];
-            let cheapest = match unit < forced {
-                true => first.map(|_| 0),
-                false => (0..keys.len())
-                    .filter(|&at| keys[at].is_some())
-                    .min_by_key(|&at| keys[at]),
-            };
-            let element = match cheapest? {
-                0 => {
-                    taken_firsts += 1;
-                    firsts.next()
-                }
-                1 => own.next(),
-                2 => further.next(),
-                _ => None,
-            };
-            match element {
-                Some(element) => {
-                    taken.cost = plus(&taken.cost, &element.cost);
-                    taken.followers.push(element.broker);
-                }
-                None => {
-                    taken.cost = plus(&taken.cost, &absent);
-                    missing += 1;
-                }
-            }
-        }
-        Some((taken, taken_firsts))
-    }
-}
-
-/// The sum of two vectors. Where it saturates, the network refuses it.
-pub(super) fn plus(a: &Cost, b: &Cost) -> Cost {
-    let mut sum = *a;
-    for (sum, b) in sum.0.iter_mut().zip(&b.0) {
-        *sum = sum.saturating_add(*b);
-    }
-    sum
 }

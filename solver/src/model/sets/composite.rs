@@ -13,9 +13,9 @@
 //! **Decoupled.** Where counts of replicas cost nothing and have no caps, prices of zero are right, and the result is the
 //! joint optimum.
 
-use super::choices::{Best, Choices, plus};
+use super::choices::{Best, Choices};
 use super::lead::{Choice, Offers, lead};
-use super::parcels::POLL_SHARDS;
+use super::parcels::{POLL_SHARDS, sum};
 use super::prices::joined;
 use super::{SetError, Solution, is_decided};
 use crate::budget::Budget;
@@ -109,7 +109,7 @@ impl Composite<'_> {
             return;
         };
         let is_dearer = |b: BrokerId, led: &Best| {
-            let by_hub = plus(&of_zone.cost, choices.price(b));
+            let by_hub = sum(&of_zone.cost, choices.price(b));
             (led.cost != by_hub).then_some((Choice::Broker(b), led.cost))
         };
         let followers = of_zone.followers.iter().copied();

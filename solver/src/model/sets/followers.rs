@@ -6,13 +6,14 @@ use super::ship::ship;
 use super::wishes::{Wish, Wishes, alone};
 use super::{SetError, Solution, is_decided};
 use crate::budget::Budget;
-use crate::cost::{Cost, Rank};
+use crate::cost::{Cost, Rank, evaluate};
 use crate::model::current;
 use crate::snapshot::{Assignment, BrokerId, Problem, ShardId};
 use smallvec::SmallVec;
 
-/// Improves the followers of an admissible placement to the optimum for its leaders, or as far as the budget goes. Caps
-/// on replicas may be broken in the start; where a stop comes before they are kept, the start is what comes back.
+/// Improves the followers of an admissible placement to the optimum for its leaders, or as far as the budget goes; the
+/// result is never worse than `start`. Caps on replicas may be broken there; where a stop comes before they are kept, or
+/// what is found is worse, the start is what comes back.
 ///
 /// Ranks 4, 5 and 12, and `max_moves`, are not looked at: a plan may break a disk's watermark.
 ///
@@ -28,7 +29,13 @@ pub fn followers(
     if !is_decided(problem) {
         return Ok(Solution::of_start(start));
     }
-    ship(problem, &Followers { problem, start }, budget)
+    let mut solution = ship(problem, &Followers { problem, start }, budget)?;
+    // A sweep over streams that is cut short may leave the counts worse than they were.
+    let cost = |placement: &[Assignment]| evaluate(problem, placement).0;
+    if solution.stop.is_some() && cost(&solution.placement) > cost(start) {
+        solution.placement = start.to_vec();
+    }
+    Ok(solution)
 }
 
 struct Followers<'a> {

@@ -27,7 +27,7 @@
 //! [`Layered::prices`] reads the multipliers off the potentials.
 
 use super::SetError;
-use crate::certificate::{RankPrices, SlotPrice};
+pub use super::layered::Layered;
 use crate::cost::{Cost, RANKS, Rank};
 use crate::network::{ArcId, Convex, Network, NetworkBuilder, NodeId, RankCost};
 use crate::snapshot::{Band, BrokerId, Counts, Limits, Problem, StreamId, ZoneId};
@@ -72,10 +72,17 @@ impl Counted {
         }
     }
 
-    fn stream_rank(self) -> Rank {
+    pub(super) fn stream_rank(self) -> Rank {
         match self {
             Counted::Leaders => Rank::StreamLeaderSpread,
             Counted::Replicas => Rank::StreamReplicaSpread,
+        }
+    }
+
+    pub(super) fn cluster_rank(self) -> Rank {
+        match self {
+            Counted::Leaders => Rank::ClusterLeaderSpread,
+            Counted::Replicas => Rank::ClusterReplicaSpread,
         }
     }
 }
@@ -118,12 +125,12 @@ pub struct LayersBuilder<'p> {
 }
 
 /// Nodes of the counts.
-struct CountNodes {
-    sink: NodeId,
-    zones: Vec<NodeId>,
-    brokers: Vec<NodeId>,
+pub(super) struct CountNodes {
+    pub(super) sink: NodeId,
+    pub(super) zones: Vec<NodeId>,
+    pub(super) brokers: Vec<NodeId>,
     /// Those that are not their broker's node, by stream and broker.
-    slots: Vec<(StreamId, BrokerId, NodeId)>,
+    pub(super) slots: Vec<(StreamId, BrokerId, NodeId)>,
 }
 
 /// What belongs to the stream that is being added.
@@ -210,21 +217,14 @@ impl<'p> LayersBuilder<'p> {
     fn add_broker(&mut self, b: BrokerId, counts: &Counts) {
         let taken = self.counted.by_broker(counts)[b.index()];
         let broker = self.problem.broker(b);
-        let (cap, band, rank) = match self.counted {
-            Counted::Leaders => (
-                broker.max_leaders,
-                self.problem.cluster_leader_band(b),
-                Rank::ClusterLeaderSpread,
-            ),
-            Counted::Replicas => (
-                broker.max_replicas,
-                self.problem.cluster_replica_band(b),
-                Rank::ClusterReplicaSpread,
-            ),
+        let (cap, band) = match self.counted {
+            Counted::Leaders => (broker.max_leaders, self.problem.cluster_leader_band(b)),
+            Counted::Replicas => (broker.max_replicas, self.problem.cluster_replica_band(b)),
         };
+        let spread = band.map(|band| squares(band, taken));
         let functions = [
             (Rank::Breaches, excess(cap, taken)),
-            (rank, band.map(|band| squares(band, taken))),
+            (self.counted.cluster_rank(), spread),
         ];
         let head = self.nodes.zones[broker.zone.index()];
         let both = |of: &Counts| (of.leaders[b.index()], of.replicas[b.index()]);
@@ -421,117 +421,6 @@ impl<'p> LayersBuilder<'p> {
             arcs_begin: self.arcs_begin,
             nodes: self.nodes,
         })
-    }
-}
-
-/// A network above the layers, and what its nodes stand for.
-pub struct Layered<'p> {
-    problem: &'p Problem,
-    counted: Counted,
-    /// The network.
-    pub network: Network,
-    /// The ranks that cost anything, the most important first.
-    pub ranks: Vec<Rank>,
-    /// Beside `ranks`; unit costs are one per arc.
-    pub costs: Vec<RankCost>,
-    /// Per node of the layers an arc towards the sink, the one that leaves a count; none for other nodes.
-    pub way: Vec<Option<ArcId>>,
-    /// By [`HubId`].
-    pub hubs: Vec<Hub>,
-    /// The first arc of each stream, in ascending order.
-    pub arcs_begin: Vec<ArcId>,
-    nodes: CountNodes,
-}
-
-impl Layered<'_> {
-    /// The hub.
-    pub fn hub(&self, id: HubId) -> &Hub {
-        &self.hubs[id.0 as usize]
-    }
-
-    /// Node of a slot: its own, or its broker's.
-    pub fn slot(&self, s: StreamId, b: BrokerId) -> NodeId {
-        let at = (self.nodes.slots).binary_search_by_key(&(s, b), |slot| (slot.0, slot.1));
-        at.map_or(self.nodes.brokers[b.index()], |at| self.nodes.slots[at].2)
-    }
-
-    /// The nodes that most others hang by in the course of a solve.
-    pub fn anchors(&self) -> Vec<NodeId> {
-        [&self.nodes.brokers[..], &self.nodes.zones].concat()
-    }
-
-    /// Sends a unit from a node of the layers, or a head of an arc to them, to the sink.
-    pub fn ship(&self, mut node: NodeId, flow: &mut [i64]) {
-        while let Some(arc) = self.way[node.index()] {
-            flow[arc.index()] += 1;
-            node = self.network.head(arc);
-        }
-    }
-
-    /// Sends a unit from a hub by the seat of a broker to the sink. False where the hub has no such seat.
-    pub fn ship_by_seat(&self, hub: HubId, b: BrokerId, flow: &mut [i64]) -> bool {
-        let seats = &self.hub(hub).seats;
-        let Ok(at) = seats.binary_search_by_key(&b, |seat| seat.0) else {
-            return false;
-        };
-        let arc = seats[at].1;
-        flow[arc.index()] += 1;
-        self.ship(self.network.head(arc), flow);
-        true
-    }
-
-    /// Prices of the first ranks from their potentials: what a further unit costs from a node to the sink. Those of the
-    /// counts that do not flow here are zero or empty.
-    ///
-    /// Complexity: O(ranks · (slots + brokers + zones)).
-    pub fn prices(&self, potentials: &[Vec<i64>]) -> Vec<RankPrices> {
-        let ranks = self.ranks.iter().zip(potentials);
-        ranks
-            .map(|(&rank, potential)| self.rank_prices(rank, potential))
-            .collect()
-    }
-
-    fn rank_prices(&self, rank: Rank, potential: &[i64]) -> RankPrices {
-        let sink = potential[self.nodes.sink.index()];
-        let price = |node: &NodeId| sink - potential[node.index()];
-        let brokers: Vec<i64> = self.nodes.brokers.iter().map(price).collect();
-        let zones: Vec<i64> = self.nodes.zones.iter().map(price).collect();
-        let slots = self.nodes.slots.iter();
-        let slots = slots.map(|(stream, broker, node)| SlotPrice {
-            stream: *stream,
-            broker: *broker,
-            price: price(node),
-        });
-        let slots = slots.filter(|slot| slot.price != brokers[slot.broker.index()]);
-        let slots: Vec<SlotPrice> = slots.collect();
-        let none = RankPrices {
-            rank,
-            slots: Vec::new(),
-            replica_slots: Vec::new(),
-            brokers: vec![0; brokers.len()],
-            zones: vec![0; zones.len()],
-            broker_replicas: Vec::new(),
-            zone_replicas: Vec::new(),
-        };
-        match self.counted {
-            Counted::Leaders => RankPrices {
-                slots,
-                brokers,
-                zones,
-                ..none
-            },
-            Counted::Replicas => RankPrices {
-                replica_slots: slots,
-                broker_replicas: brokers,
-                zone_replicas: zones,
-                ..none
-            },
-        }
-    }
-
-    /// The problem.
-    pub fn problem(&self) -> &Problem {
-        self.problem
     }
 }
 

@@ -12,8 +12,9 @@
 //! optimum of all arcs, since it is one of a relaxation.
 
 use super::SetError;
-use super::layers::{Counted, HubId, Layered, LayersBuilder};
-use super::parcels::{POLL_SHARDS, part};
+use super::layered::Layered;
+use super::layers::{Counted, HubId, LayersBuilder};
+use super::parcels::{POLL_SHARDS, part, sum};
 use super::search::{Edits, NewArc, Search};
 use super::seats;
 use crate::budget::{Budget, Stop};
@@ -47,10 +48,13 @@ pub(super) enum Choice {
     Nobody,
 }
 
+/// A shard, and the broker that leads it, if any does.
+pub(super) type Led = (ShardId, Option<BrokerId>);
+
 /// Leaders of least cost.
 pub(super) struct Leaders {
     /// The shards that are not pinned, in order.
-    pub(super) of: Vec<(ShardId, Option<BrokerId>)>,
+    pub(super) of: Vec<Led>,
     /// Prices of leaders in the ranks that were begun.
     pub(super) prices: Vec<RankPrices>,
     /// Why the engine stopped short of the optimum.
@@ -124,6 +128,16 @@ enum End {
     Sink,
 }
 
+/// A shard that goes by way of a hub.
+#[derive(Clone, Copy)]
+struct Guest {
+    /// Of the shard, its place in the network's list.
+    at: u32,
+    /// From the shard to the hub.
+    arc: ArcId,
+    hub: HubId,
+}
+
 impl<'p> LeadNetwork<'p> {
     fn build(
         problem: &'p Problem,
@@ -134,58 +148,19 @@ impl<'p> LeadNetwork<'p> {
         for shard in problem.shards.iter().filter(|shard| shard.is_pinned) {
             taken.add(&problem.brokers, &shard.present, 1);
         }
-        let mut layers = LayersBuilder::new(problem, Counted::Leaders, &taken);
-        let (mut shards, mut ends) = (Vec::new(), Vec::new());
-        let mut list = Vec::new();
+        let mut builder = Builder {
+            problem,
+            layers: LayersBuilder::new(problem, Counted::Leaders, &taken),
+            shards: Vec::new(),
+            ends: Vec::new(),
+        };
         for s in (0..problem.streams.len()).map(StreamId::at) {
-            budget.poll()?;
-            let of_stream = problem.stream(s).shards.clone().map(ShardId);
-            let is_pinned = |id: &ShardId| problem.shard(*id).is_pinned;
-            let (pinned, free): (Vec<ShardId>, Vec<ShardId>) = of_stream.partition(is_pinned);
-            if free.is_empty() {
-                continue;
-            }
-            let leaders = pinned
-                .iter()
-                .filter_map(|&id| problem.live_leader(problem.shard(id)));
-            layers.open_stream(s, leaders);
-            offers.open_stream(s);
-            for b in problem.broker_ids().filter(|&b| problem.may_enter(s, b)) {
-                layers.set_seat_cost(b, offers.seat(b));
-            }
-            for (at, &id) in free.iter().enumerate() {
-                if at % POLL_SHARDS == 0 {
-                    budget.poll()?;
-                }
-                list.clear();
-                offers.offer(id, &mut list);
-                take_off_base(&mut list);
-                let node = layers.node(1);
-                let begin = ends.len() as u32;
-                for (choice, cost) in &list {
-                    let end = match *choice {
-                        Choice::Broker(b) => Some((layers.slot(b), End::Broker(b))),
-                        Choice::Zone(z) => layers
-                            .hub(z)
-                            .map(|hub| (layers.hub_node(hub), End::Hub(hub, z))),
-                        Choice::Nobody => Some((layers.sink(), End::Sink)),
-                    };
-                    if let Some((head, end)) = end {
-                        let arc = layers.arc(node, head, Network::UNCAPACITATED, cost);
-                        ends.push((arc, end));
-                    }
-                }
-                shards.push(Shard {
-                    id,
-                    node,
-                    ends: begin..ends.len() as u32,
-                });
-            }
+            builder.add_stream(s, offers, budget)?;
         }
         Ok(LeadNetwork {
-            layered: layers.finish()?,
-            shards,
-            ends,
+            layered: builder.layers.finish()?,
+            shards: builder.shards,
+            ends: builder.ends,
         })
     }
 
@@ -238,21 +213,17 @@ impl<'p> LeadNetwork<'p> {
     /// The leader of each shard.
     ///
     /// # Errors
-    /// The shards, by their positions, that can't be seated, with the arc to their hub.
-    #[allow(clippy::type_complexity)]
-    fn seated(
-        &self,
-        flow: &[i64],
-    ) -> Result<Vec<(ShardId, Option<BrokerId>)>, Vec<(u32, ArcId, HubId)>> {
-        let mut leaders: Vec<(ShardId, Option<BrokerId>)> =
-            self.shards.iter().map(|shard| (shard.id, None)).collect();
-        let mut guests: Vec<Vec<(u32, ArcId, HubId)>> = vec![Vec::new(); self.layered.hubs.len()];
+    /// The shards that can't be seated.
+    fn seated(&self, flow: &[i64]) -> Result<Vec<Led>, Vec<Guest>> {
+        let mut leaders: Vec<Led> = self.shards.iter().map(|shard| (shard.id, None)).collect();
+        let mut guests: Vec<Vec<Guest>> = vec![Vec::new(); self.layered.hubs.len()];
         for (at, shard) in self.shards.iter().enumerate() {
             let mut used = part(&self.ends, &shard.ends).filter(|end| flow[end.0.index()] > 0);
             match used.next() {
                 Some(&(_, End::Broker(b))) => leaders[at].1 = Some(b),
                 Some(&(arc, End::Hub(hub, _))) => {
-                    guests[hub.0 as usize].push((at as u32, arc, hub));
+                    let at = at as u32;
+                    guests[hub.0 as usize].push(Guest { at, arc, hub });
                 }
                 Some((_, End::Sink)) | None => {}
             }
@@ -262,7 +233,7 @@ impl<'p> LeadNetwork<'p> {
             match self.seat_hub(of_hub, flow) {
                 Ok(seated) => {
                     for (guest, b) in of_hub.iter().zip(seated) {
-                        leaders[guest.0 as usize].1 = Some(b);
+                        leaders[guest.at as usize].1 = Some(b);
                     }
                 }
                 Err(of_hub) => stuck.extend(of_hub),
@@ -274,21 +245,17 @@ impl<'p> LeadNetwork<'p> {
         }
     }
 
-    fn seat_hub(
-        &self,
-        guests: &[(u32, ArcId, HubId)],
-        flow: &[i64],
-    ) -> Result<Vec<BrokerId>, Vec<(u32, ArcId, HubId)>> {
+    fn seat_hub(&self, guests: &[Guest], flow: &[i64]) -> Result<Vec<BrokerId>, Vec<Guest>> {
         let problem = self.layered.problem();
-        let seats = self.layered.hub(guests[0].2).seats.iter();
+        let seats = self.layered.hub(guests[0].hub).seats.iter();
         let seats = seats.map(|&(b, arc)| (b, flow[arc.index()]));
         let (seats, places): (Vec<BrokerId>, Vec<i64>) = seats.filter(|seat| seat.1 > 0).unzip();
         let is_open = |guest: usize, seat: usize| {
-            let shard = &self.shards[guests[guest].0 as usize];
+            let shard = &self.shards[guests[guest].at as usize];
             !self.has_own_arc(shard, seats[seat])
         };
         let score = |guest: usize, seat: usize| {
-            let id = self.shards[guests[guest].0 as usize].id;
+            let id = self.shards[guests[guest].at as usize].id;
             Seed::of(&problem.shard(id).id).score(&problem.broker(seats[seat]).id)
         };
         match seats::seat(&vec![1; guests.len()], &places, is_open, score) {
@@ -302,20 +269,21 @@ impl<'p> LeadNetwork<'p> {
     }
 
     /// Arcs to all other seats of a hub instead of the one to the hub.
-    fn open_seats(&mut self, stuck: &[(u32, ArcId, HubId)]) -> Edits {
+    fn open_seats(&mut self, stuck: &[Guest]) -> Edits {
         let mut edits = Edits::default();
         let mut next = self.layered.network.arc_count();
-        for &(at, to_hub, hub) in stuck {
-            let shard = &self.shards[at as usize];
+        for guest in stuck {
+            let (at, to_hub) = (guest.at as usize, guest.arc);
+            let shard = &self.shards[at];
             let node = shard.node;
             let mut ends: Vec<(ArcId, End)> = part(&self.ends, &shard.ends).copied().collect();
             ends.retain(|end| end.0 != to_hub);
-            let hub = self.layered.hub(hub);
+            let hub = self.layered.hub(guest.hub);
             for &(b, seat) in &hub.seats {
                 if self.has_own_arc(shard, b) {
                     continue;
                 }
-                let cost = super::choices::plus(&self.cost_of(to_hub), &self.cost_of(seat));
+                let cost = sum(&self.layered.cost_of(to_hub), &self.layered.cost_of(seat));
                 edits.arcs.push(NewArc {
                     tail: node,
                     head: self.layered.slot(hub.stream, b),
@@ -328,17 +296,76 @@ impl<'p> LeadNetwork<'p> {
             edits.closed.push(to_hub);
             let begin = self.ends.len() as u32;
             self.ends.append(&mut ends);
-            self.shards[at as usize].ends = begin..self.ends.len() as u32;
+            self.shards[at].ends = begin..self.ends.len() as u32;
         }
         edits
     }
+}
 
-    fn cost_of(&self, arc: ArcId) -> Cost {
-        let mut cost = Cost::default();
-        for (&rank, of_rank) in self.layered.ranks.iter().zip(&self.layered.costs) {
-            cost[rank] = of_rank.unit_cost(arc);
+/// The network as it grows, stream by stream.
+struct Builder<'p> {
+    problem: &'p Problem,
+    layers: LayersBuilder<'p>,
+    shards: Vec<Shard>,
+    ends: Vec<(ArcId, End)>,
+}
+
+impl Builder<'_> {
+    fn add_stream(
+        &mut self,
+        s: StreamId,
+        offers: &mut impl Offers,
+        budget: &mut Budget<'_>,
+    ) -> Result<(), SetError> {
+        budget.poll()?;
+        let problem = self.problem;
+        let of_stream = problem.stream(s).shards.clone().map(ShardId);
+        let is_pinned = |id: &ShardId| problem.shard(*id).is_pinned;
+        let (pinned, free): (Vec<ShardId>, Vec<ShardId>) = of_stream.partition(is_pinned);
+        if free.is_empty() {
+            return Ok(());
         }
-        cost
+        let pinned = pinned.iter().map(|&id| problem.shard(id));
+        let pinned = pinned.filter_map(|shard| problem.live_leader(shard));
+        self.layers.open_stream(s, pinned);
+        offers.open_stream(s);
+        for b in problem.broker_ids().filter(|&b| problem.may_enter(s, b)) {
+            self.layers.set_seat_cost(b, offers.seat(b));
+        }
+        let mut list = Vec::new();
+        for (at, &id) in free.iter().enumerate() {
+            if at % POLL_SHARDS == 0 {
+                budget.poll()?;
+            }
+            list.clear();
+            offers.offer(id, &mut list);
+            take_off_base(&mut list);
+            self.add_shard(id, &list);
+        }
+        Ok(())
+    }
+
+    fn add_shard(&mut self, id: ShardId, offers: &[(Choice, Cost)]) {
+        let layers = &mut self.layers;
+        let node = layers.node(1);
+        let begin = self.ends.len() as u32;
+        for (choice, cost) in offers {
+            let (head, end) = match *choice {
+                Choice::Broker(b) => (layers.slot(b), End::Broker(b)),
+                Choice::Nobody => (layers.sink(), End::Sink),
+                Choice::Zone(z) => match layers.hub(z) {
+                    Some(hub) => (layers.hub_node(hub), End::Hub(hub, z)),
+                    None => continue,
+                },
+            };
+            let arc = layers.arc(node, head, Network::UNCAPACITATED, cost);
+            self.ends.push((arc, end));
+        }
+        self.shards.push(Shard {
+            id,
+            node,
+            ends: begin..self.ends.len() as u32,
+        });
     }
 }
 

@@ -359,10 +359,11 @@ fn tail_of(sender: &Sender, run: &Run) -> NodeId {
     sender.first.filter(|_| run.is_first).unwrap_or(sender.node)
 }
 
-fn sum(a: &Cost, b: &Cost) -> Cost {
+/// The sum of two vectors. Where it saturates, the network refuses it.
+pub(super) fn sum(a: &Cost, b: &Cost) -> Cost {
     let mut sum = *a;
     for (sum, b) in sum.0.iter_mut().zip(b.0) {
-        *sum += b;
+        *sum = sum.saturating_add(b);
     }
     sum
 }

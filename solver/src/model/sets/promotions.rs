@@ -6,12 +6,12 @@
 use super::lead::{Choice, Offers, lead};
 use super::{SetError, Solution, is_decided};
 use crate::budget::Budget;
-use crate::cost::{Cost, shard_cost};
+use crate::cost::{Cost, evaluate_within, shard_cost};
 use crate::model::current;
 use crate::snapshot::{Assignment, BrokerId, Problem, ShardId, StreamId};
 
-/// Improves the leaders of an admissible placement to the optimum for its sets, or as far as the budget goes. The
-/// prices are those of leaders.
+/// Improves the leaders of an admissible placement to the optimum for its sets, or as far as the budget goes; the
+/// result is never worse than `start`. The prices are those of leaders.
 ///
 /// Ranks 4, 5 and 12, and `max_moves`, are not looked at: a plan may break a capacity for rates.
 ///
@@ -32,6 +32,14 @@ pub fn promotions(
     let mut placement = start.to_vec();
     for &(id, leader) in &leaders.of {
         placement[id.index()] = sets.led_by(id, leader);
+    }
+    if leaders.stop.is_some() {
+        // A sweep over streams that is cut short may leave the counts worse than they were.
+        let pace = &mut budget.pace();
+        let mut cost = |of: &[Assignment]| evaluate_within(problem, |at| &of[at], pace);
+        if cost(&placement)?.0 > cost(start)?.0 {
+            placement = start.to_vec();
+        }
     }
     Ok(Solution {
         placement,

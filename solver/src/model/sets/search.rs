@@ -3,10 +3,13 @@
 use super::SetError;
 use super::layers::Layered;
 use crate::budget::{Budget, Stop};
-use crate::cost::Cost;
-use crate::network::{ArcId, NodeId};
+use crate::cost::{Cost, Rank};
+use crate::network::{ArcId, NodeId, RankCost};
 use crate::simplex::{MinimizeError, Simplex, Start, StartError};
 use crate::verify::flow;
+
+/// Sweeps over the streams: the first ones of the first sweep do not know yet what the last ones will do.
+const SWEEPS: usize = 2;
 
 /// What a search ends with.
 pub struct Found {
@@ -131,12 +134,41 @@ impl Search {
         potentials: &mut Vec<Vec<i64>>,
         budget: &mut Budget<'_>,
     ) -> Result<(), MinimizeError> {
-        for cost in &layered.costs {
+        for (&rank, cost) in layered.ranks.iter().zip(&layered.costs) {
+            self.sweep(layered, rank, cost, budget)?;
             self.simplex.minimize(cost, budget)?;
             potentials.push(self.simplex.potentials());
             self.simplex.restrict();
         }
         Ok(())
+    }
+
+    /// Before the spread within streams: solves one stream after another, each with the brokers that have enough by then
+    /// a little dearer. That decides among counts that cost the stream the same, and leaves little to do for the spread
+    /// over the cluster, where each unit moved would be looked for in all streams.
+    fn sweep(
+        &mut self,
+        layered: &Layered<'_>,
+        rank: Rank,
+        cost: &RankCost,
+        budget: &mut Budget<'_>,
+    ) -> Result<(), MinimizeError> {
+        let levels = layered.levels(rank);
+        if levels.is_empty() {
+            return Ok(());
+        }
+        let shared: Vec<(ArcId, i64)> = levels.iter().map(|level| (level.0, 0)).collect();
+        let mut relaxed = self.simplex.relax(cost, &shared, budget)?;
+        // The counts come before the first stream.
+        let streams = 1..=layered.arcs_begin.len();
+        let mut blocks = (0..SWEEPS).flat_map(|_| streams.clone());
+        let outcome = blocks.try_for_each(|block| {
+            relaxed.reprice_each(|at, flow| i64::from(flow >= levels[at].1));
+            budget.spend(levels.len() as u64)?;
+            relaxed.solve(block, budget)
+        });
+        relaxed.close();
+        outcome
     }
 
     /// Changes the network and the engine, which keeps its tree; the next run begins with the first rank.

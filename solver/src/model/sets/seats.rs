@@ -32,7 +32,7 @@ pub(super) fn seat(
         let mut free: SmallVec<[usize; 16]> = (0..places.len())
             .filter(|&seat| seating.left[seat] > 0 && (seating.is_open)(guest, seat))
             .collect();
-        if free.len() as i64 > 1 {
+        if free.len() > 1 {
             free.sort_by_cached_key(|&seat| std::cmp::Reverse(score(guest, seat)));
         }
         for seat in free.into_iter().take(units as usize) {
@@ -108,10 +108,10 @@ impl<F: Fn(usize, usize) -> bool> Seating<F> {
         steps: &mut [Option<Step>],
         queue: &mut Vec<usize>,
     ) {
-        for seat in 0..self.left.len() {
-            let is_new = steps[seat].is_none() && !self.seated[guest].contains(&(seat as u32));
+        for (seat, step) in steps.iter_mut().enumerate() {
+            let is_new = step.is_none() && !self.seated[guest].contains(&(seat as u32));
             if is_new && (self.is_open)(guest, seat) {
-                steps[seat] = Some((guest, from));
+                *step = Some((guest, from));
                 queue.push(seat);
             }
         }

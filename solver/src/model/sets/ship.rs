@@ -6,7 +6,7 @@
 //! it is one of a relaxation.
 
 use super::layers::HubId;
-use super::parcels::{End, POLL_SHARDS, Parcel, ParcelZone, SetNetwork, part};
+use super::parcels::{End, ParcelZone, SetNetwork, part};
 use super::search::{Edits, NewArc, Search};
 use super::seats;
 use super::wishes::Wishes;
@@ -28,8 +28,8 @@ pub(super) fn ship(
 ) -> Result<Solution, SetError> {
     let mut network = SetNetwork::build(problem, wishes, budget)?;
     let flow = network.start_flow(wishes, budget)?;
-    let hint = network.hint(&flow);
-    let mut search = Search::new(&network.layered, flow, &hint, budget)?;
+    let tree = network.first_tree(&flow, budget)?;
+    let mut search = Search::new(&network.layered, flow, &tree, budget)?;
     loop {
         let found = search.run(&network.layered, budget)?;
         let mut solution = Solution {
@@ -66,90 +66,6 @@ struct Guest {
 }
 
 impl SetNetwork<'_> {
-    /// The flow of the start.
-    fn start_flow(
-        &self,
-        wishes: &impl Wishes,
-        budget: &mut Budget<'_>,
-    ) -> Result<Vec<i64>, SetError> {
-        let problem = wishes.problem();
-        let mut flow = vec![0; self.layered.network.arc_count()];
-        for (at, parcel) in self.parcels.iter().enumerate() {
-            if at % POLL_SHARDS == 0 {
-                budget.poll()?;
-            }
-            let flowing = wishes.flowing(&wishes.start()[parcel.shard.index()]);
-            let mut missing = parcel.units;
-            for b in flowing.into_iter().filter(|&b| problem.is_live(b)) {
-                self.route(parcel, b, problem, &mut flow);
-                missing -= 1;
-            }
-            for &arc in part(&self.missing, &parcel.missing) {
-                let units = missing.min(self.layered.network.upper(arc));
-                flow[arc.index()] += units;
-                missing -= units;
-            }
-        }
-        Ok(flow)
-    }
-
-    /// Sends a unit of a parcel to a broker. What the network doesn't allow is left out, and the engine refuses the flow.
-    fn route(&self, parcel: &Parcel, b: BrokerId, problem: &Problem, flow: &mut [i64]) {
-        let zone = problem.zone_of(b);
-        let mut zones = part(&self.zones, &parcel.zones);
-        let Some(to) = zones.find(|to| to.zone == zone) else {
-            return;
-        };
-        let network = &self.layered.network;
-        let has_room = |arc: ArcId, flow: &[i64]| flow[arc.index()] < network.upper(arc);
-        let step = part(&self.steps, &to.steps).find(|&&arc| has_room(arc, flow));
-        let mut ends = part(&self.ends, &to.ends).filter(|end| has_room(end.0, flow));
-        let own = ends.clone().find(|end| end.1 == End::Broker(b));
-        let end = own.or_else(|| ends.find(|end| matches!(end.1, End::Hub(_))));
-        for &arc in step.into_iter().chain(end.map(|end| &end.0)) {
-            flow[arc.index()] += 1;
-            let is_before = |first: &ArcId| network.head(*first) == network.tail(arc);
-            if let Some(first) = parcel.first.filter(is_before) {
-                flow[first.index()] += 1;
-            }
-        }
-        match end {
-            Some(&(_, End::Hub(hub))) => {
-                self.layered.ship_by_seat(hub, b, flow);
-            }
-            Some(&(arc, End::Broker(_))) => self.layered.ship(network.head(arc), flow),
-            None => {}
-        }
-    }
-
-    /// An arc with room to hang each node by.
-    fn hint(&self, flow: &[i64]) -> Vec<Option<ArcId>> {
-        let network = &self.layered.network;
-        let mut hint = self.layered.way.clone();
-        let has_room = |arc: &ArcId| flow[arc.index()] < network.upper(*arc);
-        for parcel in &self.parcels {
-            let mut leave = |arc: ArcId| {
-                let of_tail = &mut hint[network.tail(arc).index()];
-                // An arc that is used leads where the unit is; of those the last.
-                if has_room(&arc) && (of_tail.is_none() || flow[arc.index()] > 0) {
-                    *of_tail = Some(arc);
-                }
-            };
-            for &arc in part(&self.missing, &parcel.missing) {
-                leave(arc);
-            }
-            for zone in part(&self.zones, &parcel.zones) {
-                part(&self.ends, &zone.ends).for_each(|end| leave(end.0));
-                part(&self.steps, &zone.steps).for_each(|&arc| leave(arc));
-            }
-            if let Some(first) = parcel.first {
-                hint[parcel.node.index()].get_or_insert(first);
-                hint[network.head(first).index()].get_or_insert(first);
-            }
-        }
-        hint
-    }
-
     /// The brokers of each parcel.
     ///
     /// # Errors
@@ -243,7 +159,7 @@ impl SetNetwork<'_> {
                 continue;
             };
             let (tail, cost) = match (zone.node, &to_hub[..]) {
-                (Some(node), &[arc]) => (node, self.cost_of(arc)),
+                (Some(node), &[arc]) => (node, self.layered.cost_of(arc)),
                 _ => (self.add_node(&to_hub, &mut edits), Cost::default()),
             };
             let begin = self.ends.len() as u32;
@@ -283,7 +199,7 @@ impl SetNetwork<'_> {
                 tail: self.layered.network.tail(arc),
                 head: node,
                 upper: self.layered.network.upper(arc),
-                cost: self.cost_of(arc),
+                cost: self.layered.cost_of(arc),
             });
         }
         node
@@ -291,14 +207,6 @@ impl SetNetwork<'_> {
 
     fn next_arc(&self, edits: &Edits) -> ArcId {
         ArcId::at(self.layered.network.arc_count() + edits.arcs.len())
-    }
-
-    fn cost_of(&self, arc: ArcId) -> Cost {
-        let mut cost = Cost::default();
-        for (&rank, of_rank) in self.layered.ranks.iter().zip(&self.layered.costs) {
-            cost[rank] = of_rank.unit_cost(arc);
-        }
-        cost
     }
 
     fn assemble(&self, wishes: &impl Wishes, sets: Sets, placement: &mut [Assignment]) {

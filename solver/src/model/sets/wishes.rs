@@ -16,7 +16,7 @@ pub(super) trait Wishes {
     fn leader(&self, id: ShardId) -> Option<BrokerId>;
 
     /// Replicas of an assignment that flow, live or not.
-    fn flowing<'a>(&self, assignment: &'a Assignment) -> SmallVec<[BrokerId; 8]>;
+    fn flowing(&self, assignment: &Assignment) -> SmallVec<[BrokerId; 8]>;
 
     /// Units of a shard that is not pinned, those that may be missing, and how many zones they should open.
     fn wish(&self, id: ShardId) -> Wish;

@@ -114,7 +114,8 @@ impl<'a> Log<'a> {
     }
 
     pub(super) fn serves(&self, scope: Scope, item: u32) -> bool {
-        self.level.serves(scope, self.shifts_of(item))
+        let shard = self.problem.shard(self.shard_of(item));
+        self.level.serves(scope, shard, self.shifts_of(item))
     }
 
     /// Whether one of its moves mends an amount as it stands.
@@ -134,10 +135,10 @@ impl<'a> Log<'a> {
     }
 
     fn level_reason(&self, item: u32) -> MoveReason {
-        if self.serves(Scope::Stream, item) || self.serves(Scope::Cluster, item) {
-            MoveReason::Spread
-        } else {
-            MoveReason::Cost
+        let scopes = [Scope::Stream, Scope::Cluster, Scope::Load];
+        match scopes.iter().any(|&scope| self.serves(scope, item)) {
+            true => MoveReason::Spread,
+            false => MoveReason::Cost,
         }
     }
 
@@ -171,8 +172,8 @@ impl<'a> Log<'a> {
                 self.mending.settle(self.problem, shard, &draft, leader);
             }
             let range = self.items[item as usize].shifts.clone();
-            self.level
-                .apply(&self.shifts[range.start as usize..range.end as usize]);
+            let shifts = &self.shifts[range.start as usize..range.end as usize];
+            self.level.apply(shard, shifts);
         }
     }
 

@@ -320,7 +320,7 @@ fn is_settled(problem: &Problem, shard: &Shard) -> bool {
     let zone = |b: &BrokerId| problem.brokers[b.index()].zone;
     let beside = |b: &BrokerId| now.iter().filter(|other| zone(other) == zone(b)).count();
     shard.present.leader.is_some()
-        && listed == stream.replication_factor as usize
+        && listed >= stream.replication_factor as usize
         && now.len() == listed
         && now.iter().all(|&b| super::takes(problem, stream, b))
         && now
