@@ -7,7 +7,7 @@ use std::time::Duration;
 const TICK: Duration = Duration::from_millis(10);
 
 /// Processor time of all threads, ended ones included, in user mode and in the kernel.
-pub fn cpu() -> Duration {
+pub(crate) fn cpu() -> Duration {
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
     // The name of the program, in parentheses, may hold blanks.
     let fields = stat.rsplit(')').next().unwrap_or_default();
@@ -17,12 +17,12 @@ pub fn cpu() -> Duration {
 }
 
 /// Bytes in memory.
-pub fn memory_bytes() -> u64 {
+pub(crate) fn memory_bytes() -> u64 {
     status("VmRSS:") << 10
 }
 
 /// Threads alive.
-pub fn threads() -> u64 {
+pub(crate) fn threads() -> u64 {
     status("Threads:")
 }
 
