@@ -36,6 +36,12 @@ pub enum Phase {
 pub trait Interrupt {
     /// The reason to stop, if there is one by now.
     fn stop(&self, phase: Phase) -> Option<Stop>;
+
+    /// Seconds until the search will be stopped, where that is known: for work that can't poll. What it decides may not
+    /// be more than when such work, left behind, ends.
+    fn seconds_left(&self) -> Option<f64> {
+        None
+    }
 }
 
 impl<F: Fn() -> Option<Stop>> Interrupt for F {

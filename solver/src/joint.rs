@@ -22,7 +22,7 @@ mod tests;
 
 pub use oversized::oversized;
 
-use crate::budget::{Budget, Stop};
+use crate::budget::{Budget, Interrupt, Pace, Phase, Stop};
 use crate::certificate::Certificate;
 use crate::cost::{Cost, RANKS, evaluate_within};
 use crate::greedy::{felix, swap};
@@ -35,10 +35,10 @@ use crate::snapshot::{Assignment, Problem};
 use crate::verify;
 
 /// Columns up to which the whole problem is given to the MIP solver.
-const WHOLE_COLUMNS_MAX: usize = 4_000;
+const WHOLE_COLUMNS_MAX: usize = 3_000;
 
 /// Nodes of the MIP solver's search for the whole problem, a rank.
-const WHOLE_NODES_MAX: u32 = 2_000;
+const WHOLE_NODES_MAX: u32 = 500;
 
 /// Who found a placement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -77,15 +77,17 @@ pub struct Found {
     pub faults: Vec<String>,
 }
 
-/// Improves a legal placement as far as the method and the budget go.
+/// Improves a legal placement as far as the method and the budget go. `interrupt` is what the budget polls: what was found
+/// when it stops the search is judged until it stops the plan too.
 pub fn solve(
     problem: &Problem,
     start: &[Assignment],
     hint: &PriceHint,
     method: Method,
+    interrupt: &dyn Interrupt,
     budget: &mut Budget<'_>,
 ) -> Found {
-    let mut search = Search::new(problem, start, method);
+    let mut search = Search::new(problem, start, method, interrupt);
     let outcome = search
         .run(hint, budget)
         .and_then(|()| search.settle(hint, budget));
@@ -96,6 +98,7 @@ pub fn solve(
 struct Search<'p> {
     problem: &'p Problem,
     method: Method,
+    interrupt: &'p dyn Interrupt,
     /// What `found.placement` costs.
     cost: Option<Cost>,
     is_proven: bool,
@@ -103,10 +106,16 @@ struct Search<'p> {
 }
 
 impl<'p> Search<'p> {
-    fn new(problem: &'p Problem, start: &[Assignment], method: Method) -> Self {
+    fn new(
+        problem: &'p Problem,
+        start: &[Assignment],
+        method: Method,
+        interrupt: &'p dyn Interrupt,
+    ) -> Self {
         Search {
             problem,
             method,
+            interrupt,
             cost: None,
             is_proven: false,
             found: Found {
@@ -122,20 +131,16 @@ impl<'p> Search<'p> {
 
     /// One pass of the method.
     fn run(&mut self, hint: &PriceHint, budget: &mut Budget<'_>) -> Result<(), Stop> {
-        let flow = match self.method.uses_flow {
-            true => self.flow(hint, budget)?,
-            false => None,
-        };
-        let is_legal = match &flow {
-            Some(placement) => self.is_legal(placement, budget)?,
-            None => false,
-        };
-        if let Some(placement) = flow {
-            if is_legal {
-                self.offer(placement, Finder::Flow, budget)?;
-            } else {
-                self.polish(placement, budget)?;
+        if self.method.uses_flow
+            && let Some(placement) = self.flow(hint, budget)?
+        {
+            match self.is_legal(&placement)? {
+                true => self.offer(placement, Finder::Flow)?,
+                false => self.polish(placement, budget)?,
             }
+        }
+        if let Some(stop) = self.found.stop {
+            return Err(stop);
         }
         if self.prove(budget)? {
             return Ok(());
@@ -167,14 +172,9 @@ impl<'p> Search<'p> {
     }
 
     /// Takes a legal placement where it is strictly better.
-    fn offer(
-        &mut self,
-        placement: Vec<Assignment>,
-        finder: Finder,
-        budget: &mut Budget<'_>,
-    ) -> Result<(), Stop> {
-        let cost = self.cost_of(&placement, budget)?;
-        if cost < self.cost(budget)? {
+    fn offer(&mut self, placement: Vec<Assignment>, finder: Finder) -> Result<(), Stop> {
+        let cost = self.cost_of(&placement)?;
+        if cost < self.cost()? {
             self.found.placement = placement;
             self.found.finder = finder;
             self.cost = Some(cost);
@@ -182,31 +182,34 @@ impl<'p> Search<'p> {
         Ok(())
     }
 
-    fn cost_of(&self, placement: &[Assignment], budget: &Budget<'_>) -> Result<Cost, Stop> {
-        let measured = evaluate_within(self.problem, |at| &placement[at], &mut budget.pace())?;
-        Ok(measured.0)
+    fn cost_of(&self, placement: &[Assignment]) -> Result<Cost, Stop> {
+        let poll = || self.interrupt.stop(Phase::Plan);
+        let pace = &mut Pace::new(&poll);
+        Ok(evaluate_within(self.problem, |at| &placement[at], pace)?.0)
     }
 
     /// What the best placement costs.
-    fn cost(&mut self, budget: &Budget<'_>) -> Result<Cost, Stop> {
+    fn cost(&mut self) -> Result<Cost, Stop> {
         match self.cost {
             Some(cost) => Ok(cost),
             None => {
-                let cost = self.cost_of(&self.found.placement, budget)?;
+                let cost = self.cost_of(&self.found.placement)?;
                 self.cost = Some(cost);
                 Ok(cost)
             }
         }
     }
 
-    fn is_legal(&self, placement: &[Assignment], budget: &Budget<'_>) -> Result<bool, Stop> {
-        let checked = verify::placement::check_within(self.problem, placement, &mut budget.pace())?;
+    fn is_legal(&self, placement: &[Assignment]) -> Result<bool, Stop> {
+        let poll = || self.interrupt.stop(Phase::Plan);
+        let pace = &mut Pace::new(&poll);
+        let checked = verify::placement::check_within(self.problem, placement, pace)?;
         Ok(checked.faults.is_empty())
     }
 
     /// Whether the prices at hand prove the best placement.
     fn prove(&mut self, budget: &Budget<'_>) -> Result<bool, Stop> {
-        let cost = self.cost(budget)?;
+        let cost = self.cost()?;
         let Some(certificate) = &self.found.certificate else {
             return Ok(false);
         };
@@ -221,25 +224,31 @@ impl<'p> Search<'p> {
     /// Local search from a placement, which counts if it ends in a legal one.
     fn polish(&mut self, from: Vec<Assignment>, budget: &mut Budget<'_>) -> Result<(), Stop> {
         let (placement, stop) = polish::polish(self.problem, from, budget);
-        if self.is_legal(&placement, budget)? {
-            self.offer(placement, Finder::Flow, budget)?;
+        if self.is_legal(&placement)? {
+            self.offer(placement, Finder::Flow)?;
         }
         stop.map_or(Ok(()), Err)
     }
 
     fn mip(&mut self, budget: &mut Budget<'_>) -> Result<(), Stop> {
+        let start = &self.found.placement;
+        let seconds_max = self.interrupt.seconds_left();
         if mip::size(self.problem, None).columns > WHOLE_COLUMNS_MAX {
-            let better = neighbours::improve(self.problem, &self.found.placement, budget)?;
-            return self.offer(better, Finder::Mip, budget);
+            let (better, stop) = neighbours::improve(self.problem, start, seconds_max, budget);
+            self.offer(better, Finder::Mip)?;
+            return stop.map_or(Ok(()), Err);
         }
         let effort = Effort {
             nodes_max: Some(WHOLE_NODES_MAX),
-            seconds_max: None,
+            seconds_max,
         };
-        let outcome = mip::solve(self.problem, &self.found.placement, None, effort, budget)?;
+        let outcome = mip::solve(self.problem, start, None, effort, budget)?;
         self.found.bounds = outcome.bounds;
         self.is_proven = outcome.status == mip::Status::Optimal;
-        self.offer(outcome.placement, Finder::Mip, budget)?;
+        // It may have been stopped before it was held against the rules.
+        if outcome.stop.is_none() || self.is_legal(&outcome.placement)? {
+            self.offer(outcome.placement, Finder::Mip)?;
+        }
         outcome.stop.map_or(Ok(()), Err)
     }
 
@@ -248,14 +257,14 @@ impl<'p> Search<'p> {
         while !self.is_proven && self.problem.policy.max_moves.is_none() {
             let next = self.problem.after(&self.found.placement);
             let start = best_start(&next, budget)?;
-            let mut again = Search::new(&next, &start, self.method);
+            let mut again = Search::new(&next, &start, self.method, self.interrupt);
             again.run(hint, budget)?;
             let placement = again.found.placement;
-            let cost = self.cost_of(&placement, budget)?;
-            if cost >= self.cost(budget)? || !self.is_legal(&placement, budget)? {
+            let cost = self.cost_of(&placement)?;
+            if cost >= self.cost()? || !self.is_legal(&placement)? {
                 return Ok(());
             }
-            self.offer(placement, again.found.finder, budget)?;
+            self.offer(placement, again.found.finder)?;
         }
         Ok(())
     }

@@ -315,7 +315,14 @@ impl<'a> Candidates<'a> {
             return None;
         }
         let hint = &options.price_hint;
-        let found = joint::solve(self.problem, self.best(), hint, method, budget);
+        let found = joint::solve(
+            self.problem,
+            self.best(),
+            hint,
+            method,
+            self.interrupt,
+            budget,
+        );
         self.stop = found.stop;
         self.is_refused |= !found.faults.is_empty();
         self.warnings.extend(found.faults);

@@ -193,6 +193,11 @@ impl Interrupt for Clock {
         let (end, reason) = self.ends[phase as usize]?;
         (Instant::now() >= end).then_some(reason)
     }
+
+    fn seconds_left(&self) -> Option<f64> {
+        let (end, _) = self.ends[Phase::Search as usize]?;
+        Some(end.saturating_duration_since(Instant::now()).as_secs_f64())
+    }
 }
 
 #[cfg(test)]

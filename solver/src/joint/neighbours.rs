@@ -16,7 +16,7 @@ use super::options::{Entrants, Options};
 const SHARDS: usize = 10;
 
 /// Neighbourhoods a round.
-const SEEDS: usize = 16;
+const SEEDS: usize = 8;
 
 /// Rounds at most.
 const ROUNDS: usize = 3;
@@ -33,36 +33,47 @@ struct Seed {
     to: BrokerId,
 }
 
-/// Improves a legal placement; the result is legal and no worse.
-///
-/// # Errors
-/// A stop; what was found until then is lost.
+/// Improves a legal placement as far as the budget goes; the result is legal and no worse. HiGHS may take so many seconds a
+/// run.
 pub(super) fn improve(
     problem: &Problem,
     placement: &[Assignment],
+    seconds_max: Option<f64>,
     budget: &mut Budget<'_>,
-) -> Result<Vec<Assignment>, Stop> {
+) -> (Vec<Assignment>, Option<Stop>) {
     let effort = Effort {
         nodes_max: Some(NODES_MAX),
-        seconds_max: None,
+        seconds_max,
     };
     let mut best = placement.to_vec();
     for _ in 0..ROUNDS {
-        let mut is_changed = false;
-        for seed in seeds(problem, &best, budget)? {
-            let free = around(problem, &best, &seed);
-            let outcome = mip::solve(problem, &best, Some(&free), effort, budget)?;
-            is_changed |= outcome.placement != best;
-            best = outcome.placement;
-            if let Some(stop) = outcome.stop {
-                return Err(stop);
-            }
-        }
-        if !is_changed {
-            break;
+        match round(problem, &mut best, effort, budget) {
+            Ok(true) => {}
+            Ok(false) => break,
+            Err(stop) => return (best, Some(stop)),
         }
     }
-    Ok(best)
+    (best, None)
+}
+
+/// Decides one neighbourhood after another; whether that changed anything.
+fn round(
+    problem: &Problem,
+    best: &mut Vec<Assignment>,
+    effort: Effort,
+    budget: &mut Budget<'_>,
+) -> Result<bool, Stop> {
+    let mut is_changed = false;
+    for seed in seeds(problem, best, budget)? {
+        let free = around(problem, best, &seed);
+        let outcome = mip::solve(problem, best, Some(&free), effort, budget)?;
+        if let Some(stop) = outcome.stop {
+            return Err(stop);
+        }
+        is_changed |= outcome.placement != *best;
+        *best = outcome.placement;
+    }
+    Ok(is_changed)
 }
 
 /// The shards with most to gain by themselves.
