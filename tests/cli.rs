@@ -26,17 +26,23 @@ use session::{
     shardflow,
 };
 
-const CASES: [&str; 11] = [
+const CASES: [&str; 17] = [
     "K-active-balance-beats-traffic-with-ties-min_traffic-1-0",
     "K-active-four-tasks-three-racks-min_traffic-10-1",
     "K-active-swap-two-and-idempotent-min_traffic-100-1",
     "P01",
     "P02",
+    "P05",
     "P08",
     "P10",
+    "P14a",
+    "P14b",
     "P20",
     "P21b",
+    "P22",
+    "P24",
     "P26",
+    "P29",
     "P33",
 ];
 

@@ -513,3 +513,51 @@ fn a_wrong_request_is_refused_and_not_checked() {
         other => panic!("{other:?}"),
     }
 }
+
+/// Brokers that disks keep from an even spread of bytes, planned by the MIP solver alone.
+fn by_mip() -> (pb::OptimizeRequest, pb::OptimizeResponse) {
+    let mut snapshot = lopsided(9, 3, 2);
+    for (at, shard) in snapshot.shards.iter_mut().enumerate() {
+        shard.size_bytes = 3 + 2 * at as i64;
+    }
+    for broker in &mut snapshot.brokers {
+        broker.disk_bytes = Some(45);
+    }
+    let mut request = optimize(snapshot);
+    request.policy = Some(pb::Policy {
+        balance: Some(pb::Balance {
+            dimension: pb::Dimension::Bytes.into(),
+            tolerance_percent: 0,
+        }),
+        ..Default::default()
+    });
+    request.options = with(pb::Planner::Mip, true);
+    let response = planned(&request);
+    (request, response)
+}
+
+#[test]
+fn the_word_of_a_solver_is_not_taken_for_checked_and_has_to_say_more_than_prices() {
+    let (request, mut response) = by_mip();
+    assert_eq!(response.report.as_ref().unwrap().engine(), pb::Engine::Mip);
+    let checked = planning::verify(&request, &response).unwrap();
+    assert_eq!(checked.faults, [""; 0]);
+    assert!(!checked.is_proof_checked);
+    let ranks = &mut report(&mut response).ranks;
+    let (at, by_solver) = (ranks.iter_mut().enumerate())
+        .find(|(_, rank)| rank.proof() == pb::Proof::SolverBound)
+        .unwrap();
+    by_solver.set_proof(pb::Proof::Certificate);
+    let found = faults(&request, &response);
+    let path = format!("report.ranks[{at}].");
+    assert!(
+        found.iter().any(|fault| fault.starts_with(&path)),
+        "{found:?}"
+    );
+    let (request, mut response) = by_mip();
+    report(&mut response).ranks[0].set_proof(pb::Proof::SolverBound);
+    assert_eq!(
+        faults(&request, &response),
+        ["report.ranks[0].proof: PROOF_SOLVER_BOUND: is PROOF_CERTIFICATE with such a bound"]
+    );
+}
