@@ -4,6 +4,7 @@
 //! * `prices`: what one more unit of a rule saves is at most its price;
 //! * `choices`: what a shard costs elsewhere, by recounting and by planning again with the shard fixed there.
 
+#[allow(dead_code)] // other tests shuffle cases
 #[path = "../leaders/cases.rs"]
 mod cases;
 mod choices;

@@ -28,6 +28,29 @@ impl Case {
     }
 }
 
+/// Another order of everything that is a set.
+pub(crate) fn shuffled(case: &Case, rng: &mut Rng) -> Case {
+    let mut case = case.clone();
+    let snapshot = &mut case.snapshot;
+    rng.shuffle(&mut snapshot.brokers);
+    rng.shuffle(&mut snapshot.streams);
+    rng.shuffle(&mut snapshot.shards);
+    rng.shuffle(&mut snapshot.in_flight);
+    for stream in &mut snapshot.streams {
+        rng.shuffle(&mut stream.allowed_brokers);
+    }
+    for shard in &mut snapshot.shards {
+        rng.shuffle(&mut shard.followers);
+        rng.shuffle(&mut shard.sources);
+        rng.shuffle(&mut shard.follower_sources);
+        for source in shard.sources.iter_mut().chain(&mut shard.follower_sources) {
+            rng.shuffle(&mut source.zones);
+        }
+    }
+    rng.shuffle(&mut case.policy.zone_limits);
+    case
+}
+
 /// The answer without a budget.
 pub(crate) fn solve(problem: &Problem) -> Answer {
     solve_within(problem, None)

@@ -11,7 +11,7 @@ use shardflow_solver::strategy::{Answer, Outcome};
 use shardflow_solver::verify;
 
 use crate::brute::Named;
-use crate::cases::{Case, MEDIUM, TINY, generate, generate_orphans, solve};
+use crate::cases::{Case, MEDIUM, TINY, generate, generate_orphans, shuffled, solve};
 use crate::layouts::{after_steps, length, paid, present, with_layout};
 use crate::rng::Rng;
 
@@ -33,29 +33,6 @@ fn each_case(mut check: impl FnMut(u64, &Case)) {
 
 fn is_optimal(answer: &Answer) -> bool {
     answer.report.outcome == Outcome::Optimal
-}
-
-/// Another order of everything that is a set.
-fn shuffled(case: &Case, rng: &mut Rng) -> Case {
-    let mut case = case.clone();
-    let snapshot = &mut case.snapshot;
-    rng.shuffle(&mut snapshot.brokers);
-    rng.shuffle(&mut snapshot.streams);
-    rng.shuffle(&mut snapshot.shards);
-    rng.shuffle(&mut snapshot.in_flight);
-    for stream in &mut snapshot.streams {
-        rng.shuffle(&mut stream.allowed_brokers);
-    }
-    for shard in &mut snapshot.shards {
-        rng.shuffle(&mut shard.followers);
-        rng.shuffle(&mut shard.sources);
-        rng.shuffle(&mut shard.follower_sources);
-        for source in shard.sources.iter_mut().chain(&mut shard.follower_sources) {
-            rng.shuffle(&mut source.zones);
-        }
-    }
-    rng.shuffle(&mut case.policy.zone_limits);
-    case
 }
 
 #[test]
