@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use shardflow_soak::run::{self, Check, EDITS, Mismatch};
-use shardflow_soak::warm;
+use shardflow_soak::{sets, warm};
+use shardflow_solver::strategy::Planner;
 
 /// Seed of the runs here.
 const SEED: u64 = 77;
@@ -32,6 +33,12 @@ fn networks_of_every_kind_cost_the_same_by_both_algorithms() {
 fn snapshots_cost_the_same_by_both_algorithms_in_every_rank() {
     let counts = counts(Check::Snapshot, 1_500);
     assert!(counts["snapshot: Proven"] > 1_400, "{counts:#?}");
+}
+
+#[test]
+fn replica_sets_cost_what_an_integer_program_finds_and_keep_their_promises() {
+    let measured = sets::measure(SEED, 90, Planner::Auto, |_| {});
+    assert!(measured.is_good(), "{measured}");
 }
 
 /// Found by long runs: a stream's ceiling of zero on a broker where it has no shard, whose exit had no price.

@@ -41,7 +41,7 @@ pub(super) fn is_found(problem: &Problem, seconds: f64) -> Result<bool, String> 
             program.at_most(terms, room / unit);
         }
     }
-    match program.minimise(&[], None, seconds) {
+    match program.minimise(&[], seconds) {
         Ok(_) => Ok(true),
         Err(Failure::Time | Failure::NoPoint) => Ok(false),
         Err(Failure::Highs(text)) => Err(text),

@@ -137,7 +137,6 @@ impl<'p> Joint<'p> {
     }
 
     fn solve(mut self, seconds: f64) -> Result<Optimum, Failure> {
-        let mut point: Option<Vec<f64>> = None;
         let mut best = None;
         let mut from = 0;
         while from < RANKS {
@@ -145,9 +144,8 @@ impl<'p> Joint<'p> {
             let upto = match best.as_ref().is_some_and(is_least) {
                 true => from + 1,
                 false => {
-                    let (found, upto) = self.minimise(from, point.as_deref(), seconds)?;
+                    let (found, upto) = self.minimise(from, seconds)?;
                     best = Some(self.measured(&found, from, upto)?);
-                    point = Some(found);
                     upto
                 }
             };
@@ -164,16 +162,9 @@ impl<'p> Joint<'p> {
     }
 
     /// The objective of the ranks from one on that stay small together, and the rank behind them.
-    fn minimise(
-        &self,
-        from: usize,
-        start: Option<&[f64]>,
-        seconds: f64,
-    ) -> Result<(Vec<f64>, usize), Failure> {
+    fn minimise(&self, from: usize, seconds: f64) -> Result<(Vec<f64>, usize), Failure> {
         let (objective, upto) = self.objective(from);
-        let found = self
-            .program
-            .minimise(&reduced(&objective).0, start, seconds)?;
+        let found = self.program.minimise(&reduced(&objective).0, seconds)?;
         Ok((found, upto))
     }
 

@@ -4,10 +4,7 @@
 
 use good_lp::solvers::highs::{HighsParallelType, highs};
 use good_lp::solvers::{Solution as _, SolutionStatus};
-use good_lp::{
-    Expression, ProblemVariables, ResolutionError, SolverModel, Variable, WithInitialSolution,
-    variable,
-};
+use good_lp::{Expression, ProblemVariables, ResolutionError, SolverModel, Variable, variable};
 
 /// A column, by its place.
 pub(crate) type Column = usize;
@@ -84,14 +81,13 @@ impl Program {
         self.rows.push((negated.collect(), Sense::AtMost, -value));
     }
 
-    /// A point with the least value of the objective, found from `start` where there is one.
+    /// A point with the least value of the objective. HiGHS gets no start: it gives one back as optimal now and then.
     ///
     /// # Errors
     /// None was found in the time given.
     pub(crate) fn minimise(
         &self,
         objective: &[(Column, i64)],
-        start: Option<&[f64]>,
         seconds: f64,
     ) -> Result<Vec<f64>, Failure> {
         let mut variables = ProblemVariables::new();
@@ -123,9 +119,6 @@ impl Program {
                 Sense::Equal => sum(terms).eq(*value as f64),
                 Sense::AtMost => sum(terms).leq(*value as f64),
             });
-        }
-        if let Some(start) = start {
-            model = model.with_initial_solution(columns.iter().copied().zip(start.iter().copied()));
         }
         let solution = model.solve().map_err(|error| match error {
             ResolutionError::Other("NoSolutionFound") => Failure::Time,
