@@ -514,14 +514,11 @@ fn a_wrong_request_is_refused_and_not_checked() {
     }
 }
 
-/// Brokers that disks keep from an even spread of bytes, planned by the MIP solver alone.
-fn by_mip() -> (pb::OptimizeRequest, pb::OptimizeResponse) {
+/// Brokers whose bytes can't be quite even.
+fn uneven(planner: pb::Planner) -> (pb::OptimizeRequest, pb::OptimizeResponse) {
     let mut snapshot = lopsided(9, 3, 2);
     for (at, shard) in snapshot.shards.iter_mut().enumerate() {
         shard.size_bytes = 3 + 2 * at as i64;
-    }
-    for broker in &mut snapshot.brokers {
-        broker.disk_bytes = Some(45);
     }
     let mut request = optimize(snapshot);
     request.policy = Some(pb::Policy {
@@ -531,33 +528,39 @@ fn by_mip() -> (pb::OptimizeRequest, pb::OptimizeResponse) {
         }),
         ..Default::default()
     });
-    request.options = with(pb::Planner::Mip, true);
+    request.options = with(planner, true);
     let response = planned(&request);
     (request, response)
 }
 
 #[test]
-fn the_word_of_a_solver_is_not_taken_for_checked_and_has_to_say_more_than_prices() {
-    let (request, mut response) = by_mip();
-    assert_eq!(response.report.as_ref().unwrap().engine(), pb::Engine::Mip);
-    let checked = planning::verify(&request, &response).unwrap();
-    assert_eq!(checked.faults, [""; 0]);
-    assert!(!checked.is_proof_checked);
-    let ranks = &mut report(&mut response).ranks;
-    let (at, by_solver) = (ranks.iter_mut().enumerate())
-        .find(|(_, rank)| rank.proof() == pb::Proof::SolverBound)
-        .unwrap();
-    by_solver.set_proof(pb::Proof::Certificate);
-    let found = faults(&request, &response);
-    let path = format!("report.ranks[{at}].");
-    assert!(
-        found.iter().any(|fault| fault.starts_with(&path)),
-        "{found:?}"
-    );
-    let (request, mut response) = by_mip();
-    report(&mut response).ranks[0].set_proof(pb::Proof::SolverBound);
+fn the_word_of_a_solver_is_not_taken_for_checked() {
+    for planner in [pb::Planner::Auto, pb::Planner::Mip] {
+        let (request, response) = uneven(planner);
+        let checked = planning::verify(&request, &response).unwrap();
+        assert_eq!(checked.faults, [""; 0]);
+        assert!(!checked.is_proof_checked);
+        let report = response.report.unwrap();
+        assert_eq!(report.outcome(), pb::Outcome::Optimal);
+        assert_eq!(report.certificate.is_some(), planner == pb::Planner::Auto);
+    }
+}
+
+#[test]
+fn what_a_certificate_proves_is_told_from_what_a_solver_says() {
+    let (request, honest) = uneven(pb::Planner::Auto);
+    let ranks = &honest.report.as_ref().unwrap().ranks;
+    let is_solvers = |rank: &pb::RankBound| rank.proof() == pb::Proof::SolverBound;
+    let at = ranks.iter().position(is_solvers).unwrap();
+    let mut boasting = honest.clone();
+    report(&mut boasting).ranks[at].set_proof(pb::Proof::Certificate);
+    let value = ranks[at].value;
+    let fault = format!("report.ranks[{at}].bound: {value}: the certificate does not prove it");
+    assert_eq!(faults(&request, &boasting), [fault]);
+    let mut modest = honest.clone();
+    report(&mut modest).ranks[0].set_proof(pb::Proof::SolverBound);
     assert_eq!(
-        faults(&request, &response),
+        faults(&request, &modest),
         ["report.ranks[0].proof: PROOF_SOLVER_BOUND: is PROOF_CERTIFICATE with such a bound"]
     );
 }

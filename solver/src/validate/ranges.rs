@@ -24,6 +24,9 @@ pub(super) fn check(
 ) -> Result<(), Stop> {
     let mut totals = Totals::default();
     for (i, broker) in snapshot.brokers.iter().enumerate() {
+        if broker.disk_bytes.is_none() {
+            continue;
+        }
         running(
             &mut totals.bytes,
             i128::from(broker.disk_used_bytes.max(0)),

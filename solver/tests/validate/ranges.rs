@@ -243,3 +243,24 @@ fn the_largest_numbers_of_every_kind_are_solved() {
     assert_eq!(answer.report.outcome, Outcome::Optimal);
     assert_eq!(answer.plan.after.0.0[6], 4 * i64::from(u32::MAX) - 2);
 }
+
+#[test]
+fn bytes_of_all_disks_stay_in_range() {
+    let mut snapshot = costly();
+    for broker in &mut snapshot.brokers {
+        broker.disk_used_bytes = i64::MAX;
+    }
+    accepted(&snapshot, &PolicyInput::default());
+    snapshot.brokers[0].disk_bytes = Some(0);
+    snapshot.brokers[1].disk_bytes = Some(i64::MAX);
+    let rejection = rejected(&snapshot, &PolicyInput::default());
+    let rule = format!(
+        "brings the bytes of all replicas and all disks above {}",
+        i64::MAX
+    );
+    let path = "snapshot.brokers[1].disk_used_bytes";
+    assert_eq!(
+        rejection.invalid,
+        [finding(path, &i64::MAX.to_string(), &rule)]
+    );
+}
