@@ -168,7 +168,7 @@ fn shard((k, &size): (usize, &i64)) -> ShardInput {
 
 /// The present layout: the largest shards first, each on the brokers that hold least.
 fn place(snapshot: &mut SnapshotInput, factor: usize) {
-    let mut held = vec![0; BROKERS];
+    let mut held = [0; BROKERS];
     let mut order: Vec<usize> = (0..snapshot.shards.len()).collect();
     order.sort_by_key(|&k| std::cmp::Reverse(snapshot.shards[k].size_bytes));
     for k in order {
