@@ -1,7 +1,7 @@
 //! Leaders and followers of some or all shards together, with every rule: an integer programme for HiGHS, through good_lp.
 //!
 //! **Problem.** All fifteen ranks, lexicographically, under all hard rules, bytes, rates and `max_moves` included; see
-//! [`cost`](crate::cost) and [`verify::placement`](crate::verify::placement). Some shards are *free*, the others stay as
+//! [`cost`](crate::cost) and [`verify::placement`]. Some shards are *free*, the others stay as
 //! they are in the start and are offsets of every count.
 //!
 //! **Method.** One programme (`build`), minimised rank by rank (`phases`): a rank that is as low as it can be costs nothing,

@@ -3,7 +3,7 @@
 //! `weight = θ0 · (replicas on the broker) + θ1 · (replicas of this stream on it) + θ2 · (part of its disk in use)`, as they
 //! are before the newcomer. Leaders come first, then followers, each one stream after the other; of a stream's followers
 //! every shard gets one before any gets a further one. A shard whose live replicas lack a leader is led by the one of
-//! them on the broker of the smallest weight. Equal weights: see [`Turn`]; then the lower id.
+//! them on the broker of the smallest weight. Equal weights: see `Turn`; then the lower id.
 //!
 //! Nothing that is placed moves. Surplus goes, from unwanted brokers first and then from those of the largest weight.
 //! Every addition keeps to all caps as configured, so no disk is filled beyond the watermark.
