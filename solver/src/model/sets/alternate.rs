@@ -3,7 +3,8 @@
 //! **Method.** Leaders and followers together are not one flow. (1) The set flow of all replicas gives prices of replicas
 //! and sets. (2) The composite flow finds leaders at these prices. (3) Followers for them. (4) Leaders among their
 //! replicas and followers for them in turn, while that is strictly better. (5) The prices of the followers' flow lead back
-//! to (2), twice at most. Each stage is the exact optimum of what it decides, and the best placement that was seen is
+//! to (2), twice at most. (6) Where the best is not proven then, some rounds more at prices averaged over the rounds:
+//! those of one round alone send all shards to where few were the round before. Each stage is the exact optimum of what it decides, and the best placement that was seen is
 //! kept, so the result is no worse than any start. Prices of each composite flow prove a bound; where the best meets it,
 //! the stages end.
 //!
@@ -11,6 +12,7 @@
 
 use super::composite::{composite, is_decoupled};
 use super::followers::followers;
+use super::prices::averaged;
 use super::promotions::promotions;
 use super::union::union;
 use super::{SetError, Solution, is_decided};
@@ -20,8 +22,11 @@ use crate::cost::{Cost, evaluate_within};
 use crate::snapshot::{Assignment, Counts, Limits, Problem};
 use crate::verify::bound::{Bound, bound_within};
 
-/// Composite flows after the first.
+/// Composite flows after the first, each at the prices of the followers before.
 const REPRICED_MAX: usize = 2;
+
+/// Composite flows after these, at prices averaged over all rounds.
+const AVERAGED_MAX: i64 = 6;
 
 /// What the stages come to.
 pub struct Staged {
@@ -41,7 +46,7 @@ pub struct Staged {
 /// # Errors
 /// Where a network is refused.
 ///
-/// Complexity: that of up to three set flows, three composite flows, and the alternation of followers and promotions,
+/// Complexity: that of a set flow, nine composite flows with followers for each, and the alternation of followers and promotions,
 /// each round of which is strictly better than the one before.
 pub fn staged(
     problem: &Problem,
@@ -91,7 +96,8 @@ impl Stages<'_> {
         }
         let sets = union(problem, &self.best(), budget)?;
         ended(sets.stop)?;
-        let (mut prices, mut prefer) = (sets.prices, sets.placement);
+        let (first, mut prefer) = (sets.prices, sets.placement);
+        let mut prices = first.clone();
         for _ in 0..=REPRICED_MAX {
             let led = self.lead(&prices, &prefer, budget)?;
             ended(led.stop)?;
@@ -108,8 +114,32 @@ impl Stages<'_> {
             }
             prefer = self.best();
         }
+        self.average(&first, prices, budget)?;
         if let Some(following) = self.follow(&self.best(), budget)? {
             self.alternate(following, budget)?;
+        }
+        Ok(())
+    }
+
+    /// Rounds at the average of the prices so far: of the set flow, of the followers after it, and of each round here.
+    fn average(
+        &mut self,
+        first: &[RankPrices],
+        followers: Vec<RankPrices>,
+        budget: &mut Budget<'_>,
+    ) -> Result<(), SetError> {
+        let mut prices = averaged(first, 1, &followers, 1);
+        for round in 2..2 + AVERAGED_MAX {
+            let led = self.lead(&prices, &self.best(), budget)?;
+            ended(led.stop)?;
+            let Some(following) = self.follow(&led.placement, budget)? else {
+                break;
+            };
+            self.consider(&following.placement, budget)?;
+            if self.is_proven() {
+                break;
+            }
+            prices = averaged(&prices, round, &following.prices, 1);
         }
         Ok(())
     }

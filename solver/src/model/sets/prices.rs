@@ -2,11 +2,66 @@
 
 use super::SetError;
 use crate::certificate::{RankPrices, SlotPrice};
-use crate::cost::Cost;
+use crate::cost::{Cost, Rank};
 use crate::snapshot::{BrokerId, Problem, StreamId};
 
 /// Largest price of all replicas of a shard together: sums of them, and of own costs in range of a network, stay exact.
 const PRICES_MAX: i64 = 1 << 60;
+
+/// Prices of replicas between those of `a` and of `b`, of which the former count `weight_a` times and the latter `weight_b`
+/// times: those of `weighted` and the ranks after it. The others, which flows meet exactly, are those of `a`.
+///
+/// Complexity: O(slots and brokers of both).
+pub(super) fn averaged(
+    a: &[RankPrices],
+    weight_a: i64,
+    b: &[RankPrices],
+    weight_b: i64,
+) -> Vec<RankPrices> {
+    let mean = |a: i64, b: i64| {
+        let sum = i128::from(a) * i128::from(weight_a) + i128::from(b) * i128::from(weight_b);
+        (sum / i128::from(weight_a + weight_b)) as i64
+    };
+    let mut all = a.to_vec();
+    for of in all.iter_mut().filter(|of| of.rank >= Rank::Weighted) {
+        let Some(other) = b.iter().find(|other| other.rank == of.rank) else {
+            continue;
+        };
+        of.replica_slots = merged(of, other, mean);
+        for (a, b) in of.broker_replicas.iter_mut().zip(&other.broker_replicas) {
+            *a = mean(*a, *b);
+        }
+        for (a, b) in of.zone_replicas.iter_mut().zip(&other.zone_replicas) {
+            *a = mean(*a, *b);
+        }
+    }
+    all
+}
+
+/// The slots that either lists, in order.
+fn merged(a: &RankPrices, b: &RankPrices, mean: impl Fn(i64, i64) -> i64) -> Vec<SlotPrice> {
+    let key = |slot: &SlotPrice| (slot.stream, slot.broker);
+    let mut keys: Vec<_> = a
+        .replica_slots
+        .iter()
+        .chain(&b.replica_slots)
+        .map(key)
+        .collect();
+    keys.sort_unstable();
+    keys.dedup();
+    let price = |of: &RankPrices, slot: (StreamId, BrokerId)| {
+        let at = of.replica_slots.binary_search_by_key(&slot, key);
+        at.map_or(of.broker_replicas[slot.1.index()], |at| {
+            of.replica_slots[at].price
+        })
+    };
+    let slot = |slot: (StreamId, BrokerId)| SlotPrice {
+        stream: slot.0,
+        broker: slot.1,
+        price: mean(price(a, slot), price(b, slot)),
+    };
+    keys.into_iter().map(slot).collect()
+}
 
 /// Prices of replicas by broker, as vectors over the ranks, for the stream that is open.
 pub(super) struct ReplicaPrices<'a> {
