@@ -255,7 +255,8 @@ impl<'p> Search<'p> {
     /// Plans the answer again while that finds something strictly better.
     fn settle(&mut self, hint: &PriceHint, budget: &mut Budget<'_>) -> Result<(), Stop> {
         while !self.is_proven && self.problem.policy.max_moves.is_none() {
-            let next = self.problem.after(&self.found.placement);
+            let pace = &mut budget.pace();
+            let next = self.problem.after_within(&self.found.placement, pace)?;
             let start = best_start(&next, budget)?;
             let mut again = Search::new(&next, &start, self.method, self.interrupt);
             again.run(hint, budget)?;

@@ -21,7 +21,7 @@ pub use counts::{Counts, Limits};
 pub use loads::{Loads, balance_caps};
 use smallvec::SmallVec;
 
-use crate::budget::unstopped;
+use crate::budget::{Pace, Stop};
 
 use crate::ids::id_type;
 
@@ -345,13 +345,37 @@ pub struct Problem {
 
 impl Problem {
     /// The same cluster once a placement of this problem has been carried out.
-    pub fn after(&self, placement: &[Assignment]) -> Problem {
-        let mut next = self.clone();
-        for (shard, assignment) in next.shards.iter_mut().zip(placement) {
-            shard.present = assignment.clone();
+    ///
+    /// # Errors
+    /// The interrupt's reason.
+    pub fn after_within(
+        &self,
+        placement: &[Assignment],
+        pace: &mut Pace<'_>,
+    ) -> Result<Problem, Stop> {
+        let mut shards = Vec::with_capacity(self.shards.len());
+        for (shard, assignment) in self.shards.iter().zip(placement) {
+            pace.step(1)?;
+            shards.push(Shard {
+                present: assignment.clone(),
+                ..shard.clone()
+            });
         }
-        next.limits = unstopped(|pace| Limits::of(&next, pace));
-        next
+        let mut next = Problem {
+            cluster_id: self.cluster_id.clone(),
+            generation: self.generation.clone(),
+            brokers: self.brokers.clone(),
+            zones: self.zones.clone(),
+            streams: self.streams.clone(),
+            shards,
+            policy: self.policy.clone(),
+            share_total: self.share_total,
+            replicas_wanted: self.replicas_wanted,
+            limits: Limits::none(),
+            warnings: Vec::new(),
+        };
+        next.limits = Limits::of(&next, pace)?;
+        Ok(next)
     }
     /// The broker.
     #[inline]

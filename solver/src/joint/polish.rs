@@ -27,10 +27,11 @@ pub(super) fn polish(
     placement: Vec<Assignment>,
     budget: &mut Budget<'_>,
 ) -> (Vec<Assignment>, Option<Stop>) {
-    let mut polish = Polish {
-        state: State::new(problem, placement),
-        budget,
+    let state = match State::new(problem, &placement, &mut budget.pace()) {
+        Ok(state) => state,
+        Err(stop) => return (placement, Some(stop)),
     };
+    let mut polish = Polish { state, budget };
     let stop = polish.run().err();
     (polish.state.placement, stop)
 }

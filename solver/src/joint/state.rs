@@ -7,6 +7,7 @@
 
 use smallvec::SmallVec;
 
+use crate::budget::{Pace, Stop};
 use crate::cost::{Cost, RANKS, Rank, shard_cost};
 use crate::snapshot::{
     Assignment, Band, BrokerId, Counts, Dimension, Limits, Loads, Problem, Role, ShardId, Spread,
@@ -87,8 +88,17 @@ struct Shift {
 }
 
 impl<'p> State<'p> {
-    /// The state of a placement. O(shards · replicas + streams · brokers).
-    pub(super) fn new(problem: &'p Problem, placement: Vec<Assignment>) -> Self {
+    /// The state of a placement.
+    ///
+    /// # Errors
+    /// The interrupt's reason.
+    ///
+    /// Complexity: O(shards · replicas + streams · brokers), the latter some bytes each.
+    pub(super) fn new(
+        problem: &'p Problem,
+        placement: &[Assignment],
+        pace: &mut Pace<'_>,
+    ) -> Result<Self, Stop> {
         let (brokers, streams) = (problem.brokers.len(), problem.streams.len());
         let mut shares: Vec<u32> = problem.brokers.iter().map(|b| b.share).collect();
         shares.sort_unstable();
@@ -131,13 +141,14 @@ impl<'p> State<'p> {
             } else {
                 caps
             },
-            placement: Vec::new(),
+            placement: Vec::with_capacity(placement.len()),
         };
         for (at, assignment) in placement.iter().enumerate() {
+            pace.step(1)?;
             state.count(ShardId::at(at), assignment, 1);
+            state.placement.push(assignment.clone());
         }
-        state.placement = placement;
-        state
+        Ok(state)
     }
 
     /// By how much caps in force and `max_moves` are exceeded. O(brokers).

@@ -3,7 +3,7 @@
 use super::options::{Entrants, Options};
 use super::polish::polish;
 use super::state::{State, Value};
-use crate::budget::{Budget, never};
+use crate::budget::{Budget, never, unstopped};
 use crate::cost::evaluate;
 use crate::input::{
     BalanceInput, BrokerInput, PolicyInput, ShardInput, SnapshotInput, StreamInput,
@@ -104,9 +104,13 @@ fn random_problem(random: &mut Rng) -> Problem {
     validate::build(&snapshot, &policy).expect("a random cluster is valid")
 }
 
+fn state_of<'p>(problem: &'p Problem, placement: &[Assignment]) -> State<'p> {
+    unstopped(|pace| State::new(problem, placement, pace))
+}
+
 /// Caps in force and `max_moves` exceeded by a placement, and its cost, both counted from nothing.
 fn measured(problem: &Problem, placement: &[Assignment]) -> Value {
-    let state = State::new(problem, placement.to_vec());
+    let state = state_of(problem, placement);
     Value {
         excess: state.excess(),
         cost: evaluate(problem, placement).0,
@@ -119,7 +123,7 @@ fn the_price_of_a_change_is_the_difference_that_it_makes() {
     let mut priced = 0;
     for _ in 0..3_000 {
         let problem = random_problem(&mut random);
-        let mut state = State::new(&problem, current::placement(&problem));
+        let mut state = state_of(&problem, &current::placement(&problem));
         for _ in 0..4 {
             let before = measured(&problem, &state.placement);
             let id = ShardId::at(random.below(problem.shards.len()));
@@ -158,7 +162,7 @@ fn polishing_keeps_every_rule_and_never_raises_the_cost() {
         assert_eq!(stop, None);
         let checked = placement::check(&problem, &placement);
         assert_eq!(checked.faults, []);
-        assert_eq!(State::new(&problem, placement.clone()).excess(), 0);
+        assert_eq!(state_of(&problem, &placement).excess(), 0);
         let after = evaluate(&problem, &placement).0;
         assert!(after <= before);
         improved += usize::from(after < before);
