@@ -236,6 +236,7 @@ impl Draw<'_> {
                     },
                     zone: if of_zone { draw.zone() } else { String::new() },
                     value: draw.amount(),
+                    ..Default::default()
                 }
             }),
             ..pb::Options::default()
